@@ -1,0 +1,1 @@
+"""What every operation needs and no single one owns."""

@@ -1,0 +1,80 @@
+"""What primitives of our own have in common."""
+
+from collections.abc import Callable
+from typing import Any
+
+import jax
+from jax import Array, lax
+
+from .compat import (
+    Primitive,
+    batching,
+    mlir,
+    new_primitive,
+    result_type_like,
+    varying_axes,
+)
+
+
+def equally_varying(*operands: Array) -> tuple[Array, ...]:
+    """The operands, made to vary over the same manual mesh axes.
+
+    Inside `jax.shard_map` with ``check_vma=True`` a primitive must be given operands
+    that vary over the same axes: jax.lax functions see to that themselves, primitives
+    that are bound directly do not.
+    """
+    return varying_over(
+        frozenset().union(*(varying_axes(x) for x in operands)), *operands
+    )
+
+
+def varying_over(axes: frozenset[str], *operands: Array) -> tuple[Array, ...]:
+    """The operands, made to vary over the given manual mesh axes at least."""
+    return tuple(
+        lax.pcast(x, tuple(sorted(missing)), to="varying")
+        if (missing := axes - varying_axes(x))
+        else x
+        for x in operands
+    )
+
+
+def manual_axes() -> frozenset[str]:
+    """The mesh axes over which the running program is written device by device."""
+    return frozenset(jax.sharding.get_abstract_mesh().manual_axes)
+
+
+def elementwise(name: str, build: Callable[..., Any]) -> Callable[..., Array]:
+    """A function that binds a new element-wise primitive without derivatives.
+
+    Args:
+      name: name of the primitive.
+      build: builds the StableHLO operation from the operands' values.
+
+    Returns:
+      A function of arrays of one shape and element type; its result has the same.
+    """
+    primitive: Primitive = new_primitive(name)
+
+    @primitive.def_abstract_eval
+    def _type(*avals: Any) -> Any:
+        return result_type_like(avals[0], avals[0].shape, avals[0].dtype)
+
+    def lower(ctx: Any, *operands: Any) -> Any:
+        return [build(*operands)]
+
+    def batch(args: Any, dims: Any) -> Any:
+        size = next(
+            x.shape[d] for x, d in zip(args, dims, strict=True) if d is not None
+        )
+        front = (
+            batching.bdim_at_front(x, d, size) for x, d in zip(args, dims, strict=True)
+        )
+        return primitive.bind(*front), 0
+
+    mlir.register_lowering(primitive, lower)
+    batching.primitive_batchers[primitive] = batch
+
+    def apply(*operands: Array) -> Array:
+        return primitive.bind(*equally_varying(*operands))
+
+    return apply

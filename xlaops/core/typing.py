@@ -1,0 +1,47 @@
+"""What callers may write for the static arguments of operations."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias
+
+import jax
+from jax import lax
+from jax.typing import DTypeLike as JaxDTypeLike
+
+from .. import types
+
+Dims: TypeAlias = Sequence[int]
+DTypeLike: TypeAlias = JaxDTypeLike
+ShapeLike: TypeAlias = types.Shape | jax.ShapeDtypeStruct | str
+ResultAccuracyLike: TypeAlias = (
+    types.ResultAccuracy
+    | lax.AccuracyMode
+    | lax.Tolerance
+    | Mapping[str, Any]
+    | str
+    | None
+)
+PrecisionConfigLike: TypeAlias = (
+    types.PrecisionConfig
+    | lax.Precision
+    | Mapping[str, Any]
+    | Sequence[Any]
+    | str
+    | None
+)
+PaddingConfigLike: TypeAlias = (
+    types.PaddingConfig | Mapping[str, Any] | Sequence[Sequence[int]]
+)
+DotDimensionNumbersLike: TypeAlias = (
+    types.DotDimensionNumbers
+    | Mapping[str, Any]
+    | tuple[tuple[Dims, Dims], tuple[Dims, Dims]]
+)
+ConvolutionDimensionNumbersLike: TypeAlias = (
+    types.ConvolutionDimensionNumbers
+    | lax.ConvDimensionNumbers
+    | Mapping[str, Any]
+    | tuple[str, str, str]
+    | str
+)
+PaddingLike: TypeAlias = types.Padding | str
+WindowPadding: TypeAlias = Sequence[tuple[int, int]] | Sequence[Sequence[int]]

@@ -1,0 +1,1 @@
+"""The single-device operations, one module a family; import them from `xlaops`."""

@@ -1,0 +1,578 @@
+"""Convolutions, in the five forms of XlaBuilder.
+
+They differ in what can be said: padding as SAME or VALID or by numbers, which dimension
+is which, and dilation. All come down to `jax.lax.conv_general_dilated`.
+"""
+
+import math
+from collections.abc import Sequence
+
+from jax import Array, lax
+from jax.typing import ArrayLike
+
+from ..core import checks
+from ..core.operation import operation
+from ..core.typing import (
+    ConvolutionDimensionNumbersLike,
+    Dims,
+    DTypeLike,
+    PaddingLike,
+    PrecisionConfigLike,
+    WindowPadding,
+)
+from ..types import (
+    ConvolutionDimensionNumbers,
+    Padding,
+    PrecisionConfig,
+    window_padding,
+)
+
+_padding = checks.coerced(Padding.coerce)
+_window_padding = checks.coerced(window_padding)
+_dimension_numbers = checks.coerced(ConvolutionDimensionNumbers.coerce)
+_precision = checks.optional(checks.coerced(PrecisionConfig.coerce))
+_element_type = checks.optional(checks.element_type)
+
+
+@operation(
+    window_strides=checks.integers,
+    padding=_padding,
+    feature_group_count=checks.integer,
+    batch_group_count=checks.integer,
+    precision_config=_precision,
+    preferred_element_type=_element_type,
+)
+def conv(
+    lhs: ArrayLike,
+    rhs: ArrayLike,
+    window_strides: Dims,
+    padding: PaddingLike,
+    feature_group_count: int = 1,
+    batch_group_count: int = 1,
+    precision_config: PrecisionConfigLike = None,
+    preferred_element_type: DTypeLike | None = None,
+) -> Array:
+    """Convolution of a batch of inputs with a kernel, with SAME or VALID padding.
+
+    Dimensions are batch, features, then space in ``lhs`` and the result (NCHW), and
+    output features, input features, then space in ``rhs`` (OIHW).
+
+    The kernel is not reversed: this is the cross-correlation that machine learning
+    calls convolution.
+
+    Args:
+      lhs: array of rank n + 2: a batch of inputs with features and n spatial
+        dimensions.
+      rhs: array of rank n + 2 and of the element type of ``lhs``: the kernel.
+      window_strides: n steps of the window, at least 1.
+      padding: ``"SAME"`` (the result has ``ceil(size / stride)`` positions; of an odd
+        padding the larger half is at the end) or ``"VALID"`` (none).
+      feature_group_count: number of groups that the features of ``lhs``, and the output
+        features of ``rhs``, are split into; group i is convolved with group i.
+      batch_group_count: number of groups that the batch of ``lhs``, and the output
+        features of ``rhs``, are split into; group i is convolved with group i.
+      precision_config: the precision of the two operands, as `xlaops.PrecisionConfig`
+        or what it is made of (``"HIGHEST"``, a pair, ...); None leaves it to the
+        backend.
+      preferred_element_type: element type to accumulate in and of the result; None is
+        that of the operands.
+
+    Returns:
+      An array with the batch of ``lhs`` (divided by ``batch_group_count``), the output
+      features of ``rhs``, and as many spatial positions as the window takes.
+
+    Raises:
+      TypeError: if ranks or element types differ or features do not match.
+      ValueError: if a list has not n entries, or a number in it is out of range.
+
+    Example:
+      >>> import jax.numpy as jnp
+      >>> import xlaops as xo
+      >>> x = jnp.arange(5.0).reshape(1, 1, 5)
+      >>> xo.conv(x, jnp.ones((1, 1, 3)), (1,), "SAME")
+      Array([[[1., 3., 6., 9., 7.]]], dtype=float32)
+
+    Source: *Conv (Convolution)* in XLA's Operation semantics;
+    ``stablehlo.convolution``.
+    """
+    return _convolve(
+        "conv",
+        lhs,
+        rhs,
+        window_strides,
+        padding,
+        None,
+        None,
+        None,
+        feature_group_count,
+        batch_group_count,
+        precision_config,
+        preferred_element_type,
+        None,
+    )
+
+
+@operation(
+    window_strides=checks.integers,
+    padding=_window_padding,
+    feature_group_count=checks.integer,
+    batch_group_count=checks.integer,
+    precision_config=_precision,
+    preferred_element_type=_element_type,
+)
+def conv_with_general_padding(
+    lhs: ArrayLike,
+    rhs: ArrayLike,
+    window_strides: Dims,
+    padding: WindowPadding,
+    feature_group_count: int = 1,
+    batch_group_count: int = 1,
+    precision_config: PrecisionConfigLike = None,
+    preferred_element_type: DTypeLike | None = None,
+) -> Array:
+    """Convolution of a batch of inputs with a kernel, with any padding.
+
+    Dimensions are batch, features, then space in ``lhs`` and the result (NCHW), and
+    output features, input features, then space in ``rhs`` (OIHW).
+
+    The kernel is not reversed: this is the cross-correlation that machine learning
+    calls convolution.
+
+    Args:
+      lhs: array of rank n + 2: a batch of inputs with features and n spatial
+        dimensions.
+      rhs: array of rank n + 2 and of the element type of ``lhs``: the kernel.
+      window_strides: n steps of the window, at least 1.
+      padding: n pairs ``(low, high)`` of zeros added at the edges; negative ones remove
+        elements.
+      feature_group_count: number of groups that the features of ``lhs``, and the output
+        features of ``rhs``, are split into; group i is convolved with group i.
+      batch_group_count: number of groups that the batch of ``lhs``, and the output
+        features of ``rhs``, are split into; group i is convolved with group i.
+      precision_config: the precision of the two operands, as `xlaops.PrecisionConfig`
+        or what it is made of (``"HIGHEST"``, a pair, ...); None leaves it to the
+        backend.
+      preferred_element_type: element type to accumulate in and of the result; None is
+        that of the operands.
+
+    Returns:
+      An array with the batch of ``lhs`` (divided by ``batch_group_count``), the output
+      features of ``rhs``, and as many spatial positions as the window takes.
+
+    Raises:
+      TypeError: if ranks or element types differ or features do not match.
+      ValueError: if a list has not n entries, or a number in it is out of range.
+
+    Example:
+      >>> import jax.numpy as jnp
+      >>> import xlaops as xo
+      >>> x = jnp.arange(5.0).reshape(1, 1, 5)
+      >>> xo.conv_with_general_padding(x, jnp.ones((1, 1, 3)), (1,), [(-1, 1)])
+      Array([[[6., 9., 7.]]], dtype=float32)
+
+    Source: *ConvWithGeneralPadding* in XLA's Operation semantics;
+    ``stablehlo.convolution``.
+    """
+    return _convolve(
+        "conv_with_general_padding",
+        lhs,
+        rhs,
+        window_strides,
+        padding,
+        None,
+        None,
+        None,
+        feature_group_count,
+        batch_group_count,
+        precision_config,
+        preferred_element_type,
+        None,
+    )
+
+
+@operation(
+    window_strides=checks.integers,
+    padding=_padding,
+    dimension_numbers=_dimension_numbers,
+    feature_group_count=checks.integer,
+    batch_group_count=checks.integer,
+    precision_config=_precision,
+    preferred_element_type=_element_type,
+)
+def conv_with_general_dimensions(
+    lhs: ArrayLike,
+    rhs: ArrayLike,
+    window_strides: Dims,
+    padding: PaddingLike,
+    dimension_numbers: ConvolutionDimensionNumbersLike,
+    feature_group_count: int = 1,
+    batch_group_count: int = 1,
+    precision_config: PrecisionConfigLike = None,
+    preferred_element_type: DTypeLike | None = None,
+) -> Array:
+    """Convolution with SAME or VALID padding and dimensions in any order.
+
+    The kernel is not reversed: this is the cross-correlation that machine learning
+    calls convolution.
+
+    Args:
+      lhs: array of rank n + 2: a batch of inputs with features and n spatial
+        dimensions.
+      rhs: array of rank n + 2 and of the element type of ``lhs``: the kernel.
+      window_strides: n steps of the window, at least 1.
+      padding: ``"SAME"`` (the result has ``ceil(size / stride)`` positions; of an odd
+        padding the larger half is at the end) or ``"VALID"`` (none).
+      dimension_numbers: what each dimension of ``lhs``, ``rhs`` and the result is: a
+        `xlaops.ConvolutionDimensionNumbers`, a mapping of its fields, three strings as
+        ``("NHWC", "HWIO", "NHWC")``, or XLA's text ``"b01f_01io->b01f"``.
+      feature_group_count: number of groups that the features of ``lhs``, and the output
+        features of ``rhs``, are split into; group i is convolved with group i.
+      batch_group_count: number of groups that the batch of ``lhs``, and the output
+        features of ``rhs``, are split into; group i is convolved with group i.
+      precision_config: the precision of the two operands, as `xlaops.PrecisionConfig`
+        or what it is made of (``"HIGHEST"``, a pair, ...); None leaves it to the
+        backend.
+      preferred_element_type: element type to accumulate in and of the result; None is
+        that of the operands.
+
+    Returns:
+      An array with the batch of ``lhs`` (divided by ``batch_group_count``), the output
+      features of ``rhs``, and as many spatial positions as the window takes.
+
+    Raises:
+      TypeError: if ranks or element types differ or features do not match.
+      ValueError: if a list has not n entries, or a number in it is out of range.
+
+    Example:
+      >>> import jax.numpy as jnp
+      >>> import xlaops as xo
+      >>> x, kernel = jnp.ones((2, 8, 8, 3)), jnp.ones((3, 3, 3, 16))
+      >>> numbers = ("NHWC", "HWIO", "NHWC")
+      >>> xo.conv_with_general_dimensions(x, kernel, (1, 1), "SAME", numbers).shape
+      (2, 8, 8, 16)
+
+    Source: *ConvWithGeneralDimensions* in XLA's Operation semantics;
+    ``stablehlo.convolution``.
+    """
+    return _convolve(
+        "conv_with_general_dimensions",
+        lhs,
+        rhs,
+        window_strides,
+        padding,
+        None,
+        None,
+        dimension_numbers,
+        feature_group_count,
+        batch_group_count,
+        precision_config,
+        preferred_element_type,
+        None,
+    )
+
+
+@operation(
+    window_strides=checks.integers,
+    padding=_window_padding,
+    dimension_numbers=_dimension_numbers,
+    feature_group_count=checks.integer,
+    batch_group_count=checks.integer,
+    precision_config=_precision,
+    preferred_element_type=_element_type,
+)
+def conv_general(
+    lhs: ArrayLike,
+    rhs: ArrayLike,
+    window_strides: Dims,
+    padding: WindowPadding,
+    dimension_numbers: ConvolutionDimensionNumbersLike,
+    feature_group_count: int = 1,
+    batch_group_count: int = 1,
+    precision_config: PrecisionConfigLike = None,
+    preferred_element_type: DTypeLike | None = None,
+) -> Array:
+    """Convolution with any padding and dimensions in any order.
+
+    The kernel is not reversed: this is the cross-correlation that machine learning
+    calls convolution.
+
+    Args:
+      lhs: array of rank n + 2: a batch of inputs with features and n spatial
+        dimensions.
+      rhs: array of rank n + 2 and of the element type of ``lhs``: the kernel.
+      window_strides: n steps of the window, at least 1.
+      padding: n pairs ``(low, high)`` of zeros added at the edges; negative ones remove
+        elements.
+      dimension_numbers: what each dimension of ``lhs``, ``rhs`` and the result is: a
+        `xlaops.ConvolutionDimensionNumbers`, a mapping of its fields, three strings as
+        ``("NHWC", "HWIO", "NHWC")``, or XLA's text ``"b01f_01io->b01f"``.
+      feature_group_count: number of groups that the features of ``lhs``, and the output
+        features of ``rhs``, are split into; group i is convolved with group i.
+      batch_group_count: number of groups that the batch of ``lhs``, and the output
+        features of ``rhs``, are split into; group i is convolved with group i.
+      precision_config: the precision of the two operands, as `xlaops.PrecisionConfig`
+        or what it is made of (``"HIGHEST"``, a pair, ...); None leaves it to the
+        backend.
+      preferred_element_type: element type to accumulate in and of the result; None is
+        that of the operands.
+
+    Returns:
+      An array with the batch of ``lhs`` (divided by ``batch_group_count``), the output
+      features of ``rhs``, and as many spatial positions as the window takes.
+
+    Raises:
+      TypeError: if ranks or element types differ or features do not match.
+      ValueError: if a list has not n entries, or a number in it is out of range.
+
+    Example:
+      >>> import jax.numpy as jnp
+      >>> import xlaops as xo
+      >>> x, kernel = jnp.ones((2, 8, 8, 3)), jnp.ones((3, 3, 3, 16))
+      >>> numbers = ("NHWC", "HWIO", "NHWC")
+      >>> xo.conv_general(x, kernel, (2, 2), [(1, 1), (0, 0)], numbers).shape
+      (2, 4, 3, 16)
+
+    Source: *ConvGeneral* in XLA's Operation semantics; ``stablehlo.convolution``.
+    """
+    return _convolve(
+        "conv_general",
+        lhs,
+        rhs,
+        window_strides,
+        padding,
+        None,
+        None,
+        dimension_numbers,
+        feature_group_count,
+        batch_group_count,
+        precision_config,
+        preferred_element_type,
+        None,
+    )
+
+
+@operation(
+    window_strides=checks.integers,
+    padding=_window_padding,
+    lhs_dilation=checks.integers,
+    rhs_dilation=checks.integers,
+    dimension_numbers=_dimension_numbers,
+    feature_group_count=checks.integer,
+    batch_group_count=checks.integer,
+    precision_config=_precision,
+    preferred_element_type=_element_type,
+    window_reversal=checks.optional(checks.booleans),
+)
+def conv_general_dilated(
+    lhs: ArrayLike,
+    rhs: ArrayLike,
+    window_strides: Dims,
+    padding: WindowPadding,
+    lhs_dilation: Dims,
+    rhs_dilation: Dims,
+    dimension_numbers: ConvolutionDimensionNumbersLike,
+    feature_group_count: int = 1,
+    batch_group_count: int = 1,
+    precision_config: PrecisionConfigLike = None,
+    preferred_element_type: DTypeLike | None = None,
+    window_reversal: Sequence[bool] | None = None,
+) -> Array:
+    """Convolution with any padding, dilation and dimensions in any order.
+
+    The kernel is not reversed: this is the cross-correlation that machine learning
+    calls convolution.
+
+    Args:
+      lhs: array of rank n + 2: a batch of inputs with features and n spatial
+        dimensions.
+      rhs: array of rank n + 2 and of the element type of ``lhs``: the kernel.
+      window_strides: n steps of the window, at least 1.
+      padding: n pairs ``(low, high)`` of zeros added at the edges; negative ones remove
+        elements.
+      lhs_dilation: n numbers, at least 1: ``lhs_dilation - 1`` zeros are put between
+        neighbouring elements of ``lhs`` (a transposed convolution).
+      rhs_dilation: n numbers, at least 1: the same for ``rhs`` (an atrous convolution).
+      dimension_numbers: what each dimension of ``lhs``, ``rhs`` and the result is: a
+        `xlaops.ConvolutionDimensionNumbers`, a mapping of its fields, three strings as
+        ``("NHWC", "HWIO", "NHWC")``, or XLA's text ``"b01f_01io->b01f"``.
+      feature_group_count: number of groups that the features of ``lhs``, and the output
+        features of ``rhs``, are split into; group i is convolved with group i.
+      batch_group_count: number of groups that the batch of ``lhs``, and the output
+        features of ``rhs``, are split into; group i is convolved with group i.
+      precision_config: the precision of the two operands, as `xlaops.PrecisionConfig`
+        or what it is made of (``"HIGHEST"``, a pair, ...); None leaves it to the
+        backend.
+      preferred_element_type: element type to accumulate in and of the result; None is
+        that of the operands.
+      window_reversal: n bools: whether the kernel is reversed in that spatial
+        dimension, as it is in a mathematical convolution. None is False everywhere.
+
+    Returns:
+      An array with the batch of ``lhs`` (divided by ``batch_group_count``), the output
+      features of ``rhs``, and as many spatial positions as the window takes.
+
+    Raises:
+      TypeError: if ranks or element types differ or features do not match.
+      ValueError: if a list has not n entries, or a number in it is out of range.
+
+    Example:
+      >>> import jax.numpy as jnp
+      >>> import xlaops as xo
+      >>> x = jnp.arange(3.0).reshape(1, 1, 3)
+      >>> kernel = jnp.array([[[1.0, 10.0]]])
+      >>> xo.conv_general_dilated(
+      ...     x, kernel, (1,), [(0, 0)], (2,), (1,), "bf0_oi0->bf0"
+      ... )
+      Array([[[ 0., 10.,  1., 20.]]], dtype=float32)
+
+    Source: *ConvGeneralDilated* in XLA's Operation semantics;
+    ``stablehlo.convolution``.
+    """
+    return _convolve(
+        "conv_general_dilated",
+        lhs,
+        rhs,
+        window_strides,
+        padding,
+        lhs_dilation,
+        rhs_dilation,
+        dimension_numbers,
+        feature_group_count,
+        batch_group_count,
+        precision_config,
+        preferred_element_type,
+        window_reversal,
+    )
+
+
+def _convolve(
+    operation: str,
+    lhs: ArrayLike,
+    rhs: ArrayLike,
+    window_strides: Dims,
+    padding: PaddingLike | WindowPadding,
+    lhs_dilation: Dims | None,
+    rhs_dilation: Dims | None,
+    dimension_numbers: ConvolutionDimensionNumbersLike | None,
+    feature_group_count: int,
+    batch_group_count: int,
+    precision_config: PrecisionConfigLike,
+    preferred_element_type: DTypeLike | None,
+    window_reversal: Sequence[bool] | None,
+) -> Array:
+    x, kernel = checks.same_element_type(operation, lhs=lhs, rhs=rhs)
+    checks.element_kind(operation, "lhs", x, "iufc")
+    if x.ndim < 2 or x.ndim != kernel.ndim:
+        raise TypeError(
+            f"{operation}: lhs and rhs must have the same rank, 2 or more, got "
+            f"{checks.describe(x)} and {checks.describe(kernel)}"
+        )
+    n = x.ndim - 2
+    if dimension_numbers is None:
+        numbers = ConvolutionDimensionNumbers.default(n)
+    else:
+        numbers = ConvolutionDimensionNumbers.coerce(dimension_numbers)
+        if len(numbers.input_spatial_dimensions) != n:
+            raise ValueError(
+                f"{operation}: dimension_numbers must have {n} spatial dimensions for "
+                f"lhs {x.shape}, got {numbers}"
+            )
+    for name, values, least in (
+        ("window_strides", window_strides, 1),
+        ("lhs_dilation", lhs_dilation, 1),
+        ("rhs_dilation", rhs_dilation, 1),
+        ("window_reversal", window_reversal, 0),
+    ):
+        _spatial(operation, name, values, n, least)
+    if not isinstance(padding, Padding):
+        _spatial(operation, "padding", padding, n, None)
+    _groups(operation, x, kernel, numbers, feature_group_count, batch_group_count)
+    if window_reversal is not None and any(window_reversal):
+        # jax.lax cannot say it, and this way derivatives and batching need no rules.
+        kernel = lax.rev(
+            kernel,
+            [
+                d
+                for d, reverse in zip(
+                    numbers.kernel_spatial_dimensions, window_reversal, strict=True
+                )
+                if reverse
+            ],
+        )
+    return lax.conv_general_dilated(
+        x,
+        kernel,
+        tuple(window_strides),
+        padding.value if isinstance(padding, Padding) else tuple(padding),
+        lhs_dilation=lhs_dilation,
+        rhs_dilation=rhs_dilation,
+        dimension_numbers=numbers.to_lax(),
+        feature_group_count=feature_group_count,
+        batch_group_count=batch_group_count,
+        precision=PrecisionConfig.coerce(precision_config).to_lax(),
+        preferred_element_type=preferred_element_type,
+    )
+
+
+def _spatial(
+    operation: str,
+    name: str,
+    values: Sequence[int] | WindowPadding | None,
+    n: int,
+    least: int | None,
+) -> None:
+    """Checks that there is one value for each spatial dimension, and its size."""
+    if values is None:
+        return
+    if len(values) != n:
+        raise ValueError(
+            f"{operation}: {name} must have one entry for each of the {n} spatial "
+            f"dimensions, got {tuple(values)}"
+        )
+    if least is not None and any(v < least for v in values):
+        raise ValueError(
+            f"{operation}: {name} must be at least {least}, got {tuple(values)}"
+        )
+
+
+def _groups(
+    operation: str,
+    x: Array,
+    kernel: Array,
+    numbers: ConvolutionDimensionNumbers,
+    feature_group_count: int,
+    batch_group_count: int,
+) -> None:
+    """Checks that batch and features fit the kernel and the groups."""
+    for name, count in (
+        ("feature_group_count", feature_group_count),
+        ("batch_group_count", batch_group_count),
+    ):
+        if count < 1:
+            raise ValueError(f"{operation}: {name} must be at least 1, got {count}")
+    if feature_group_count > 1 and batch_group_count > 1:
+        raise ValueError(
+            f"{operation}: feature_group_count or batch_group_count must be 1, got "
+            f"{feature_group_count} and {batch_group_count}"
+        )
+    features = x.shape[numbers.input_feature_dimension]
+    kernel_features = kernel.shape[numbers.kernel_input_feature_dimension]
+    outputs = kernel.shape[numbers.kernel_output_feature_dimension]
+    batch = x.shape[numbers.input_batch_dimension]
+    if features != kernel_features * feature_group_count:
+        raise TypeError(
+            f"{operation}: the input features of lhs must be feature_group_count times "
+            f"those of rhs, got {features} in lhs {x.shape} and {feature_group_count} "
+            f"times {kernel_features} in rhs {kernel.shape}"
+        )
+    groups = math.lcm(feature_group_count, batch_group_count)
+    if outputs % groups:
+        raise ValueError(
+            f"{operation}: the output features of rhs must be divisible by the group "
+            f"count {groups}, got {outputs} in rhs {kernel.shape}"
+        )
+    if batch % batch_group_count:
+        raise ValueError(
+            f"{operation}: the batch of lhs must be divisible by batch_group_count, "
+            f"got {batch} in lhs {x.shape} and {batch_group_count}"
+        )
