@@ -34,7 +34,7 @@ def kind(dtype: Any) -> str:
 
     `numpy.dtype.kind` will not do: it is ``V`` for bfloat16, float8 and int4.
     """
-    if jax.dtypes.issubdtype(dtype, jax.dtypes.prng_key):
+    if jnp.issubdtype(dtype, jax.dtypes.prng_key):
         return "k"
     if dtype == np.bool_:
         return "b"

@@ -100,7 +100,7 @@ def conv(
         lhs,
         rhs,
         window_strides,
-        padding,
+        Padding.coerce(padding),
         None,
         None,
         None,
@@ -178,7 +178,7 @@ def conv_with_general_padding(
         lhs,
         rhs,
         window_strides,
-        padding,
+        window_padding(padding),
         None,
         None,
         None,
@@ -259,7 +259,7 @@ def conv_with_general_dimensions(
         lhs,
         rhs,
         window_strides,
-        padding,
+        Padding.coerce(padding),
         None,
         None,
         dimension_numbers,
@@ -339,7 +339,7 @@ def conv_general(
         lhs,
         rhs,
         window_strides,
-        padding,
+        window_padding(padding),
         None,
         None,
         dimension_numbers,
@@ -433,7 +433,7 @@ def conv_general_dilated(
         lhs,
         rhs,
         window_strides,
-        padding,
+        window_padding(padding),
         lhs_dilation,
         rhs_dilation,
         dimension_numbers,
@@ -450,7 +450,7 @@ def _convolve(
     lhs: ArrayLike,
     rhs: ArrayLike,
     window_strides: Dims,
-    padding: PaddingLike | WindowPadding,
+    padding: Padding | tuple[tuple[int, int], ...],
     lhs_dilation: Dims | None,
     rhs_dilation: Dims | None,
     dimension_numbers: ConvolutionDimensionNumbersLike | None,
@@ -477,15 +477,19 @@ def _convolve(
                 f"{operation}: dimension_numbers must have {n} spatial dimensions for "
                 f"lhs {x.shape}, got {numbers}"
             )
-    for name, values, least in (
-        ("window_strides", window_strides, 1),
-        ("lhs_dilation", lhs_dilation, 1),
-        ("rhs_dilation", rhs_dilation, 1),
-        ("window_reversal", window_reversal, 0),
+    for name, values in (
+        ("window_strides", window_strides),
+        ("lhs_dilation", lhs_dilation),
+        ("rhs_dilation", rhs_dilation),
     ):
-        _spatial(operation, name, values, n, least)
+        _spatial(operation, name, values, n)
+        if values is not None and any(v < 1 for v in values):
+            raise ValueError(
+                f"{operation}: {name} must be at least 1, got {tuple(values)}"
+            )
+    _spatial(operation, "window_reversal", window_reversal, n)
     if not isinstance(padding, Padding):
-        _spatial(operation, "padding", padding, n, None)
+        _spatial(operation, "padding", padding, n)
     _groups(operation, x, kernel, numbers, feature_group_count, batch_group_count)
     if window_reversal is not None and any(window_reversal):
         # jax.lax cannot say it, and this way derivatives and batching need no rules.
@@ -503,7 +507,7 @@ def _convolve(
         x,
         kernel,
         tuple(window_strides),
-        padding.value if isinstance(padding, Padding) else tuple(padding),
+        padding.value if isinstance(padding, Padding) else padding,
         lhs_dilation=lhs_dilation,
         rhs_dilation=rhs_dilation,
         dimension_numbers=numbers.to_lax(),
@@ -515,23 +519,13 @@ def _convolve(
 
 
 def _spatial(
-    operation: str,
-    name: str,
-    values: Sequence[int] | WindowPadding | None,
-    n: int,
-    least: int | None,
+    operation: str, name: str, values: Sequence[object] | None, n: int
 ) -> None:
-    """Checks that there is one value for each spatial dimension, and its size."""
-    if values is None:
-        return
-    if len(values) != n:
+    """Checks that there is one value for each spatial dimension."""
+    if values is not None and len(values) != n:
         raise ValueError(
             f"{operation}: {name} must have one entry for each of the {n} spatial "
             f"dimensions, got {tuple(values)}"
-        )
-    if least is not None and any(v < least for v in values):
-        raise ValueError(
-            f"{operation}: {name} must be at least {least}, got {tuple(values)}"
         )
 
 

@@ -66,8 +66,9 @@ def rng_uniform(a: ArrayLike, b: ArrayLike, shape: ShapeLike) -> Array:
         return _draw("UNIFORM", low, high, sizes)
     if checks.kind(dtype) in "iu":
         # Narrow integers: XLA has none, and any interval of theirs fits 32 bits.
-        wide = (lax.convert_element_type(x, "int32") for x in (low, high))
-        return lax.convert_element_type(_draw("UNIFORM", *wide, sizes), dtype)
+        low = lax.convert_element_type(low, "int32")
+        high = lax.convert_element_type(high, "int32")
+        return lax.convert_element_type(_draw("UNIFORM", low, high, sizes), dtype)
     result = _draw("UNIFORM", low, high, sizes)
     if dtype.itemsize > 2:
         return result

@@ -22,7 +22,7 @@ def reshape(operand: ArrayLike, dimensions: Dims) -> Array: ...
 def reshape(shape: ShapeLike, operand: ArrayLike) -> Array: ...
 
 
-def reshape(operand=None, dimensions=None, *, shape=None):
+def reshape(*args, **kwargs):  # noqa: D417
     """The elements of an array in another shape, in row-major order.
 
     There are two forms: ``reshape(operand, dimensions)``, and with an explicit shape
@@ -56,15 +56,10 @@ def reshape(operand=None, dimensions=None, *, shape=None):
     Source: *Reshape* and *Reshape (explicit)* in XLA's Operation semantics;
     ``stablehlo.reshape``.
     """
-    if shape is None and isinstance(operand, (Shape, jax.ShapeDtypeStruct, str)):
-        operand, shape, dimensions = dimensions, operand, None
-    if (shape is None) == (dimensions is None) or operand is None:
-        raise TypeError(
-            "reshape: arguments must be (operand, dimensions) or (shape, operand)"
-        )
-    if shape is None:
-        return _reshape(operand, dimensions)
-    return _reshape_explicit(operand, shape)
+    explicit = "shape" in kwargs or isinstance(
+        args[0] if args else None, (Shape, jax.ShapeDtypeStruct, str)
+    )
+    return (_reshape_explicit if explicit else _reshape)(*args, **kwargs)
 
 
 def _reshape_to(x: Array, parameter: str, sizes: Sequence[int]) -> Array:
@@ -84,14 +79,19 @@ def _reshape(operand: ArrayLike, dimensions: Dims) -> Array:
 
 
 @operation("reshape", shape=checks.array_shape)
-def _reshape_explicit(operand: ArrayLike, shape: Shape) -> Array:
+def _reshape_operand(operand: ArrayLike, shape: ShapeLike) -> Array:
     x = checks.array("reshape", "operand", operand)
-    if x.dtype != shape.dtype:
+    wanted = Shape.coerce(shape)
+    if x.dtype != wanted.dtype:
         raise TypeError(
             f"reshape: shape must have the element type {x.dtype} of operand, "
-            f"got {shape}"
+            f"got {wanted}"
         )
-    return _reshape_to(x, "shape", shape.dimensions)
+    return _reshape_to(x, "shape", wanted.dimensions)
+
+
+def _reshape_explicit(shape: ShapeLike, operand: ArrayLike) -> Array:
+    return _reshape_operand(operand, shape)
 
 
 @operation(permutation=checks.integers)

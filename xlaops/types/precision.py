@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 
 from jax import lax
 
@@ -85,9 +85,7 @@ class PrecisionConfig:
             f"{shown(value)}"
         )
 
-    def to_lax(
-        self, num_operands: int = 2
-    ) -> tuple[lax.Precision, ...] | lax.DotAlgorithmPreset | None:
+    def to_lax(self, num_operands: int = 2) -> lax.PrecisionLike:
         """The ``precision`` argument of lax's products.
 
         Args:
@@ -111,7 +109,8 @@ class PrecisionConfig:
                 f"each of the {num_operands} operands, got "
                 f"{shown([p.name for p in self.operand_precision])}"
             )
-        return tuple(precision.to_lax() for precision in self.operand_precision)
+        # jax's type knows pairs only.
+        return cast(Any, tuple(p.to_lax() for p in self.operand_precision))
 
 
 @dataclasses.dataclass(frozen=True)
