@@ -156,6 +156,7 @@ __all__ = [
     "conv",
     "conv_general",
     "conv_general_dilated",
+    "conv_with_general_dimensions",
     "conv_with_general_padding",
     "convert_element_type",
     "cos",

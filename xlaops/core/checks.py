@@ -2,8 +2,9 @@
 
 import functools
 import operator
+import re
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, cast
 
 import jax
 import jax.numpy as jnp
@@ -49,6 +50,18 @@ def kind(dtype: Any) -> str:
     raise TypeError(f"{dtype} is not an element type of XLA")
 
 
+@functools.lru_cache(maxsize=256)
+def bit_width(dtype: Any) -> int:
+    """The number of bits of an element type.
+
+    Not of its bytes in numpy, where an int4 has one of its own.
+    """
+    letter = kind(dtype)
+    if letter in "iu":
+        return jnp.iinfo(dtype).bits
+    return jnp.finfo(dtype).bits if letter == "f" else 8 * dtype.itemsize
+
+
 def array(operation: str, parameter: str, value: Any) -> Array:
     """``value`` as an array; lists, strings, None and the like are refused."""
     if isinstance(value, Array):
@@ -56,11 +69,19 @@ def array(operation: str, parameter: str, value: Any) -> Array:
     if isinstance(value, (bool, int, float, complex)):
         try:
             return jnp.asarray(value)
-        except OverflowError as error:
-            raise OverflowError(f"{operation}: {parameter}: {error}") from None
+        except OverflowError:
+            raise OverflowError(
+                f"{operation}: {parameter} must fit into "
+                f"{jax.dtypes.canonicalize_dtype(int)}, got {_short(value)}"
+            ) from None
+    if isinstance(value, np.ma.MaskedArray):
+        raise TypeError(
+            f"{operation}: {parameter} must be an array without a mask, "
+            f"got {type(value).__name__}"
+        )
     if isinstance(value, (np.ndarray, np.generic)):
         # Strings, dates, records and Python objects.
-        if value.dtype.kind in "OSUMm" or value.dtype.names is not None:
+        if not is_element_type(value.dtype):
             raise TypeError(
                 f"{operation}: {parameter} must have an element type that XLA has, "
                 f"got a numpy array of {value.dtype}"
@@ -86,15 +107,30 @@ def arrays(operation: str, parameter: str, values: Any) -> tuple[Array, ...]:
     )
 
 
+@functools.lru_cache(maxsize=256)
+def is_element_type(dtype: np.dtype) -> bool:
+    """Whether XLA has arrays of a numpy dtype."""
+    try:
+        types.element_type_name(dtype)
+    except TypeError:
+        return False
+    return True
+
+
 def describe(value: Any) -> str:
     """A short text for a value in a message: type and shape of arrays, else a repr."""
     if isinstance(value, (Array, np.ndarray, np.generic)):
         return f"{value.dtype}{list(value.shape)}"
     if isinstance(value, (tuple, list)):
         return f"a {type(value).__name__} of length {len(value)}"
+    return f"{type(value).__name__} {_short(value)}"
+
+
+def _short(value: Any) -> str:
+    if isinstance(value, int) and value.bit_length() > 200:
+        return f"an int of {value.bit_length()} bits"  # Python may refuse to print it
     text = repr(value)
-    text = text if len(text) <= 60 else f"{text[:57]}..."
-    return f"{type(value).__name__} {text}"
+    return text if len(text) <= 60 else f"{text[:57]}..."
 
 
 def element_kind(operation: str, parameter: str, value: Array, allowed: str) -> Array:
@@ -122,11 +158,12 @@ def same_element_type(operation: str, **values: ArrayLike) -> tuple[Array, ...]:
     becomes any number, a float a floating-point or complex one. A traced Python scalar
     is a 0-d weakly typed array, which is treated alike. Nothing else is converted.
     """
+    values = {p: _plain_scalar(v) for p, v in values.items()}
     dtype = None
     for parameter, value in values.items():
         if not _adapts(operation, parameter, value):
             other = dtype
-            dtype = _dtype(value)
+            dtype = element_type_of(value)
             if other is not None and other != dtype:
                 _refuse(operation, values)
     if dtype is None:
@@ -140,6 +177,15 @@ def same_element_type(operation: str, **values: ArrayLike) -> tuple[Array, ...]:
     )
 
 
+def _plain_scalar(value: Any) -> Any:
+    """A member of an enumeration of ints, or the like, as the number that it is."""
+    if type(value) not in _SCALAR_INTO and not isinstance(value, np.generic):
+        for scalar in _SCALAR_INTO:
+            if isinstance(value, scalar):
+                return scalar(value)
+    return value
+
+
 def _adapts(operation: str, parameter: str, value: Any) -> bool:
     if type(value) in _SCALAR_INTO:
         return True
@@ -149,10 +195,36 @@ def _adapts(operation: str, parameter: str, value: Any) -> bool:
     return value.ndim == 0 and jax.typeof(value).weak_type
 
 
-def _dtype(value: Any) -> Any:
+def element_type_of(value: Any) -> Any:
+    """The element type that JAX gives to an array, 64-bit ones only where enabled."""
     if isinstance(value, Array):
         return value.dtype
     return jax.dtypes.canonicalize_dtype(value.dtype)
+
+
+def takes_scalar(array: Any, value: Any) -> bool:
+    """Whether a Python scalar takes the element type of an array."""
+    return hasattr(array, "dtype") and (
+        kind(element_type_of(array)) in _SCALAR_INTO[type(value)]
+    )
+
+
+def typed_scalar(operation: str, parameter: str, value: Any, dtype: Any) -> np.ndarray:
+    """A Python scalar as an array of an element type of a kind that takes it."""
+    if type(value) is int and kind(dtype) in "iu":
+        limits = jnp.iinfo(dtype)
+        if not limits.min <= value <= limits.max:
+            raise OverflowError(
+                f"{operation}: {parameter} must fit into {dtype} "
+                f"({limits.min} to {limits.max}), got {_short(value)}"
+            )
+    with np.errstate(over="ignore", under="ignore"):
+        try:
+            return np.asarray(value, dtype)
+        except OverflowError:  # an int beyond the largest float of 64 bits
+            raise OverflowError(
+                f"{operation}: {parameter} must fit into {dtype}, got {_short(value)}"
+            ) from None
 
 
 def _width(dtype: Any) -> tuple[int, int]:
@@ -172,16 +244,8 @@ def _as_element_type(
         return lax.convert_element_type(value, dtype)
     if kind(dtype) not in into:
         _refuse(operation, values)
-    if type(value) is int and kind(dtype) in "iu":
-        limits = jnp.iinfo(dtype)
-        if not limits.min <= value <= limits.max:
-            raise OverflowError(
-                f"{operation}: {parameter} must fit into {dtype} "
-                f"({limits.min} to {limits.max}), got {value}"
-            )
-    with np.errstate(over="ignore", under="ignore"):
-        # Not a jax array: a numpy constant adds nothing to the traced program.
-        return np.asarray(value, dtype)  # pyright: ignore[reportReturnType]
+    # Not a jax array: a numpy constant adds nothing to the traced program.
+    return cast(Array, typed_scalar(operation, parameter, value, dtype))
 
 
 def _refuse(operation: str, values: dict[str, Any]) -> None:
@@ -247,8 +311,8 @@ def _explain_tracer(error: TypeError, operation: str, parameter: str) -> None:
 
 def integers(operation: str, parameter: str, value: Any) -> tuple[int, ...]:
     """A tuple of Python ints; a range, list or 1-d numpy array may be given."""
-    if value is None or isinstance(value, str):
-        items = None
+    if value is None or isinstance(value, (str, set, frozenset, dict)):
+        items = None  # of what has no order, which dimension would be which?
     else:
         try:
             items = tuple(value)
@@ -311,7 +375,9 @@ def coerced(coerce: Callable[[Any], Any]) -> Callable[[str, str, Any], Any]:
         try:
             return coerce(value)
         except (TypeError, ValueError) as error:
-            raise type(error)(f"{operation}: {parameter}: {error}") from None
+            # The class that refused it is not what the caller called.
+            rule = re.sub(r"^[A-Z]\w*(\.\w+)?: ", "", str(error))
+            raise type(error)(f"{operation}: {parameter}: {rule}") from None
 
     return normalized
 

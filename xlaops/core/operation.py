@@ -1,5 +1,7 @@
 """The decorator of a public operation: static arguments and fast eager calls."""
 
+import dataclasses
+import enum
 import functools
 import inspect
 from collections.abc import Callable
@@ -9,6 +11,7 @@ import jax
 import numpy as np
 from jax import Array
 
+from . import checks
 from .compat import Tracer
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -17,13 +20,24 @@ F = TypeVar("F", bound=Callable[..., Any])
 # normalize(operation, parameter, value). Applied to its own result it changes nothing.
 Normalizer = Callable[[str, str, Any], Any]
 
-# Types of which a value is known to be concrete. Filled as they are met, because the
-# type of concrete jax arrays has no public name.
-_CONCRETE: set[type] = {bool, float, complex}
+# Types of which a value is known to be a concrete array. Filled as they are met: that
+# of jax's concrete arrays has no public name.
+_CONCRETE: set[type] = set()
+_SCALARS = (bool, int, float, complex)
+
+# What stands for an argument that has no default and was not given.
+_MISSING = inspect.Parameter.empty
+
+# How many forms of the static arguments an operation remembers before it starts anew.
+_REMEMBERED = 2048
 
 
 def operation(
-    name: str | None = None, /, **normalizers: Normalizer
+    name: str | None = None,
+    /,
+    *,
+    alike: tuple[str, ...] | None = None,
+    **normalizers: Normalizer,
 ) -> Callable[[F], F]:
     """Makes a public operation of a function.
 
@@ -40,19 +54,21 @@ def operation(
 
     Args:
       name: how messages call the operation; its own name, if None.
+      alike: the operands that have one element type, which a Python scalar among them
+        takes; all, if None.
       **normalizers: for each static parameter what brings it into its normal form.
     """
 
     def decorate(function: F) -> F:
-        signature = inspect.signature(function)
-        names = tuple(signature.parameters)
+        called = name or function.__name__
+        parameters = tuple(inspect.signature(function).parameters.values())
+        names = tuple(p.name for p in parameters)
         count = len(names) - len(normalizers)
         if set(names[count:]) != set(normalizers):
-            raise TypeError(f"{function.__name__}: the static parameters must be last")
-        called = name or function.__name__
-        return cast(
-            F, _with_fast_path(called, function, signature, names, count, normalizers)
-        )
+            raise TypeError(f"{called}: the static parameters must be last")
+        together = names[:count] if alike is None else alike
+        forms = _StaticForms(called, function, parameters[count:], normalizers)
+        return cast(F, _with_fast_path(called, function, parameters, forms, together))
 
     return decorate
 
@@ -60,96 +76,221 @@ def operation(
 def _with_fast_path(
     operation: str,
     function: Callable[..., Any],
-    signature: inspect.Signature,
-    names: tuple[str, ...],
-    operand_count: int,
-    normalizers: dict[str, Normalizer],
+    parameters: tuple[inspect.Parameter, ...],
+    forms: "_StaticForms",
+    alike: tuple[str, ...],
 ) -> Callable[..., Any]:
-    total = len(names)
-    defaults = tuple(
-        p.default
-        for p in signature.parameters.values()
-        if p.default is not inspect.Parameter.empty
-    )
-    required = total - len(defaults)
-    # Defaults are written in normal form, so that an omitted argument costs nothing.
-    static = tuple(
-        (i, names[i], normalizers[names[i]], signature.parameters[names[i]].default)
-        for i in range(operand_count, total)
-    )
-    static_argnums = tuple(range(operand_count, total))
-    jitted: Callable[..., Any] | None = None
+    total, operand_count = len(parameters), len(parameters) - forms.count
+    static_defaults = tuple(p.default for p in parameters[operand_count:])
+    # The number of arguments when all of them are operands, if it may be so.
+    plain_count = -1 if _MISSING in static_defaults else operand_count
+    concrete = _CONCRETE
+    plain: Callable[..., Any] | None = None
 
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
-        nonlocal jitted
         # This is every eager call of every operation: plain, flat code on purpose.
-        if kwargs or not required <= len(args) <= total:
-            args = _positional(operation, signature, names, args, kwargs)
-        elif len(args) < total:
-            args += defaults[len(args) - total :]
-        for index, parameter, normalize, default in static:
-            value = args[index]
-            if value is not default:
-                normal = normalize(operation, parameter, value)
-                args = (*args[:index], normal, *args[index + 1 :])
-        for value in args[:operand_count]:
-            if type(value) not in _CONCRETE and not _is_concrete(value):
-                return function(*args)
-        if jitted is None:
-            # On first use: to make one costs half a millisecond, and there are many
-            # operations. Inlined: under an outer trace with concrete operands nothing
-            # of it is left in the lowered program.
-            jitted = jax.jit(function, static_argnums=static_argnums, inline=True)
-        return jitted(*args)
+        nonlocal plain
+        if not kwargs and len(args) == plain_count:
+            if plain is None:
+                plain = forms.find(static_defaults)[1]
+            operands, static, jitted = args, (), plain
+        else:
+            if kwargs or len(args) != total:
+                args = _positional(operation, function, parameters, args, kwargs)
+            operands = args[:operand_count]
+            static, jitted = forms.find(args[operand_count:])
+        for value in operands:
+            if type(value) not in concrete and not _is_concrete(value):
+                break
+        else:
+            return jitted(*operands)
+        typed = _with_typed_scalars(operation, parameters, alike, operands)
+        if typed is None:
+            return function(*operands, *static)
+        return jitted(*typed)
 
     return call
 
 
+class _StaticForms:
+    """The static arguments of one operation in normal form, each form with its jit.
+
+    A jit with static arguments would hash and compare them at every call, and they
+    would have to be normalized before. Both cost more than the call. So each normal
+    form has a jit of its own, and arguments that cannot change are recognised by the
+    identity of the objects as written: those of a call in a program stay the same.
+    """
+
+    def __init__(
+        self,
+        operation: str,
+        function: Callable[..., Any],
+        parameters: tuple[inspect.Parameter, ...],
+        normalizers: dict[str, Normalizer],
+    ) -> None:
+        self.count = len(parameters)
+        self._operation = operation
+        self._function = function
+        self._static = tuple(
+            (p.name, normalizers[p.name], p.default) for p in parameters
+        )
+        self._jits: dict[tuple[Any, ...], Callable[..., Any]] = {}
+        # The values are kept with the result: as long as they live, their ids are
+        # theirs alone.
+        self._written: dict[tuple[int, ...], tuple[Any, ...]] = {}
+
+    def find(
+        self, written: tuple[Any, ...]
+    ) -> tuple[tuple[Any, ...], Callable[..., Any]]:
+        """The normal form of the arguments, and the jit of the function with them."""
+        identity = tuple(map(id, written))
+        known = self._written.get(identity)
+        if known is None:
+            normal = self._normal(written)
+            jitted = self._jits.get(normal)
+            if jitted is None:
+                if len(self._jits) >= _REMEMBERED:
+                    self._jits.clear()
+                    self._written.clear()
+                jitted = self._jits[normal] = _jitted(self._function, normal)
+            known = (normal, jitted, written)
+            if all(map(_is_immutable, written)):
+                if len(self._written) >= _REMEMBERED:
+                    self._written.clear()
+                self._written[identity] = known
+        return known[0], known[1]
+
+    def _normal(self, written: tuple[Any, ...]) -> tuple[Any, ...]:
+        # Defaults are written in normal form.
+        return tuple(
+            value if value is default else normalize(self._operation, name, value)
+            for value, (name, normalize, default) in zip(
+                written, self._static, strict=True
+            )
+        )
+
+
+def _jitted(
+    function: Callable[..., Any], static: tuple[Any, ...]
+) -> Callable[..., Any]:
+    """The jit of the function with the given static arguments.
+
+    It is inlined: under an outer trace with concrete operands nothing of it is left in
+    the lowered program.
+    """
+
+    @functools.wraps(function)
+    def with_static(*operands: Any) -> Any:
+        return function(*operands, *static)
+
+    # The signature of the wrapped function has parameters that this one has not.
+    del with_static.__wrapped__
+    return jax.jit(with_static, inline=True)
+
+
+def _is_immutable(value: Any) -> bool:
+    """Whether an object, and all that it holds, stays as it is."""
+    if isinstance(value, tuple):
+        return all(map(_is_immutable, value))
+    if dataclasses.is_dataclass(value):
+        # Ours are frozen and hold nothing that is not.
+        return type(value).__module__.startswith("xlaops.types.")
+    return value is None or isinstance(
+        value, (bool, int, float, str, enum.Enum, type, np.dtype)
+    )
+
+
 def _positional(
     operation: str,
-    signature: inspect.Signature,
-    names: tuple[str, ...],
+    function: Callable[..., Any],
+    parameters: tuple[inspect.Parameter, ...],
     args: tuple[Any, ...],
     kwargs: dict[str, Any],
 ) -> tuple[Any, ...]:
     """All arguments in order, with defaults; a TypeError that names the operation."""
-    values = list(args)
-    used = 0
-    for name in names[len(args) :]:
-        if name in kwargs:
-            values.append(kwargs[name])
-            used += 1
-        else:
-            values.append(signature.parameters[name].default)
+    rest = parameters[len(args) :]
+    values = [kwargs.get(p.name, p.default) for p in rest]
+    # By identity: arrays cannot be compared for being anything.
     if (
-        used == len(kwargs)
-        and len(values) == len(names)
-        and inspect.Parameter.empty not in values[len(args) :]
+        len(args) <= len(parameters)
+        and not any(value is _MISSING for value in values)
+        and sum(p.name in kwargs for p in rest) == len(kwargs)
     ):
-        return tuple(values)
+        return (*args, *values)
     try:
-        bound = signature.bind(*args, **kwargs)
+        inspect.signature(function).bind(*args, **kwargs)
     except TypeError as error:
         raise TypeError(f"{operation}: {error}") from None
-    bound.apply_defaults()
-    return bound.args
+    raise AssertionError(f"{operation}: arguments fit the signature")  # a bug of ours
+
+
+def _with_typed_scalars(
+    operation: str,
+    parameters: tuple[inspect.Parameter, ...],
+    alike: tuple[str, ...],
+    operands: tuple[Any, ...],
+) -> tuple[Any, ...] | None:
+    """Concrete operands, in which Python scalars may have become arrays.
+
+    A jit traces a Python scalar with a type of its own and converts it from that. Where
+    this would round twice, or lose that an int does not fit, the scalar is made an
+    array of the element type of the others here. None if an operand is traced or
+    nothing says what type a scalar takes: then the function itself is called.
+    """
+    arrays = []
+    for parameter, value in zip(parameters, operands, strict=False):
+        if type(value) not in _SCALARS:
+            if not _is_concrete(value):
+                return None
+            if parameter.name in alike:
+                arrays.append(value)
+    typed = []
+    for parameter, value in zip(parameters, operands, strict=False):
+        if type(value) in _SCALARS:
+            dtype = None
+            if arrays and parameter.name in alike:
+                partners = (x for x in arrays if checks.takes_scalar(x, value))
+                partner = next(partners, None)
+                if partner is None:
+                    return None
+                dtype = checks.element_type_of(partner)
+            if not _is_traced_exactly(value, dtype):
+                if dtype is None:
+                    return None
+                value = checks.typed_scalar(operation, parameter.name, value, dtype)
+        typed.append(value)
+    return tuple(typed)
+
+
+def _is_traced_exactly(scalar: Any, dtype: Any) -> bool:
+    """Whether a traced Python scalar, converted to ``dtype``, is what it should be."""
+    if type(scalar) is int:
+        if not -(2**31) <= scalar < 2**31:
+            return False
+        return dtype is None or dtype in (np.int32, np.int64, np.float32, np.float64)
+    # Traced with 32 bits, or 64 where enabled: from there to a wider type is exact, to
+    # a narrower one it would be rounded again.
+    if dtype is None or dtype.kind == "b":
+        return True
+    return dtype.itemsize >= 4 and dtype.kind in "fc"
 
 
 def _is_concrete(value: Any) -> bool:
-    """Whether `jax.jit` takes ``value`` and the result is what the function gives."""
-    if type(value) is int:
-        # A traced int has lost its value, so the check that a dtype can hold it would
-        # be lost as well. These fit every integer dtype of at least eight bits.
-        return 0 <= value < 128
-    if isinstance(value, (tuple, list)):
-        return all(type(v) in _CONCRETE or _is_concrete(v) for v in value)
+    """Whether a value, or all of a sequence, is a concrete array that XLA can have."""
+    kind = type(value)
+    if kind in _CONCRETE:
+        return True
+    if kind is tuple or kind is list:
+        return all(map(_is_concrete, value))
     if isinstance(value, Tracer):
         return False
     if isinstance(value, Array):
-        _CONCRETE.add(type(value))
+        _CONCRETE.add(kind)
         return True
-    if isinstance(value, (np.ndarray, np.generic)):
-        # Strings, dates and Python objects are left to the checks of the operation.
-        return value.dtype.kind in "biufcV" and value.dtype.names is None
-    return False
+    # Strings, dates and Python objects are left to the checks of the operation.
+    return (
+        isinstance(value, (np.ndarray, np.generic))
+        and checks.is_element_type(value.dtype)
+        and not isinstance(value, np.ma.MaskedArray)
+    )

@@ -25,7 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "Trains a small convolutional network, made of xlaops operations, on "
         "handwritten digits: jitted, differentiated, and spread over all devices or, "
         "on a CPU, over virtual ones. The exit code is 1 if it recognises less than "
-        f"{100 * ACCURACY_WANTED:.0f} %% of the test images."
+        f"{100 * ACCURACY_WANTED:.0f} % of the test images."
     )
     parser.add_argument(
         "--epochs",
@@ -176,7 +176,7 @@ def _summary(result: training.Result) -> list[tuple[str, str]]:
     parameters = sum(x.size for x in jax.tree.leaves(result.state.parameters))
     return [
         ("parameters", f"{parameters:,}"),
-        ("training images", f"{result.images:,}"),
+        ("images seen", f"{result.images:,}"),
         ("compile time", f"{result.compile_seconds:.1f} s"),
         ("training time", f"{result.train_seconds:.1f} s"),
         ("throughput", f"{result.images_per_second:,.0f} images/s"),

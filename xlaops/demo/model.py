@@ -229,6 +229,7 @@ def cross_entropy(logits: Array, labels: Array) -> Array:
 
 
 def _one_hot(labels: Array, like: Array) -> Array:
+    labels = xo.convert_element_type(labels, "s32")
     classes = xo.iota(jax.ShapeDtypeStruct(like.shape, labels.dtype), 1)
     return xo.convert_element_type(xo.eq(labels, classes, (0,)), like.dtype)
 

@@ -6,6 +6,7 @@ then take their JAX paths, and `unavailable_reason` says what is missing.
 
 import ctypes
 import dataclasses
+import importlib.metadata
 import importlib.resources
 import re
 import threading
@@ -100,15 +101,13 @@ def _load_once() -> _Outcome:
 
 def _load() -> _Outcome:
     try:
-        # Through importlib: in an editable install the library is not beside this file.
-        resource = importlib.resources.files("xlaops.ffi").joinpath(_FILE)
-        if not resource.is_file():
+        path = _find()
+        if path is None:
             return _Outcome(
                 reason=f"this installation of xlaops has no {_FILE}: it was built "
                 f"without a C++ compiler, or is used from its sources"
             )
-        with importlib.resources.as_file(resource) as path:
-            library = ctypes.CDLL(str(path))
+        library = ctypes.CDLL(str(path))
         _check_version(library)
         for target in _CPU_TARGETS:
             capsule = jax.ffi.pycapsule(getattr(library, target))
@@ -117,6 +116,22 @@ def _load() -> _Outcome:
     except Exception as error:
         return _Outcome(reason=f"{_FILE} cannot be used: {error}")
     return _Outcome(library=library)
+
+
+def _find() -> Path | None:
+    """The library of this installation."""
+    # Through importlib: in an editable install it is not beside this file.
+    resource = importlib.resources.files("xlaops.ffi").joinpath(_FILE)
+    if resource.is_file():
+        return Path(str(resource))
+    # The sources are in front of the installed package, as in `python -m xlaops` run in
+    # a checkout: its library serves them as well.
+    try:
+        distribution = importlib.metadata.distribution("xlaops")
+    except importlib.metadata.PackageNotFoundError:
+        return None
+    installed = Path(str(distribution.locate_file(f"xlaops/ffi/{_FILE}")))
+    return installed if installed.is_file() else None
 
 
 def _check_version(library: ctypes.CDLL) -> None:

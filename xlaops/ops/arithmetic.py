@@ -188,7 +188,7 @@ def rem(lhs: ArrayLike, rhs: ArrayLike, broadcast_dimensions: Dims = ()) -> Arra
 
     Source: *Rem* in XLA's Operation semantics; ``stablehlo.remainder``.
     """
-    x, y = broadcasting.binary("rem", lhs, rhs, broadcast_dimensions, "iufc")
+    x, y = broadcasting.binary("rem", lhs, rhs, broadcast_dimensions, "iuf")
     if compat.FOLDING_DIVIDES_BY_ZERO and checks.kind(x.dtype) in "iu":
         return _guarded_division(lax.rem, x, y, lambda x: x)
     return lax.rem(x, y)
@@ -386,7 +386,11 @@ def abs(operand: ArrayLike) -> Array:
     Source: *Abs* in XLA's Operation semantics; ``stablehlo.abs``.
     """
     x = checks.operand("abs", "operand", operand, "iufc")
-    return x if checks.kind(x.dtype) == "u" else lax.abs(x)
+    if checks.kind(x.dtype) == "u":
+        return x
+    if checks.kind(x.dtype) == "i" and checks.bit_width(x.dtype) < 8:
+        return lax.select(lax.lt(x, lax.full_like(x, 0)), lax.neg(x), x)
+    return lax.abs(x)
 
 
 @operation()

@@ -5,6 +5,7 @@ tracer must never become part of the key of a compiled program.
 """
 
 import inspect
+import weakref
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar, overload
 
@@ -57,27 +58,32 @@ def while_(condition: Callable[[T], ArrayLike], body: Callable[[T], T], init: T)
     _callable("while_", "condition", condition)
     _callable("while_", "body", body)
 
-    init = _tuples(init)
+    init = _arrays("while_", "init", init)
+    try:
+        # As they are: jax.lax recognises a function that it has traced before.
+        return lax.while_loop(condition, body, init)
+    except TypeError:
+        _explain_loop(condition, body, init)
+        return lax.while_loop(condition, lambda value: _tuples(body(value)), init)
 
-    def checked_condition(value: T) -> ArrayLike:
-        result = condition(value)
-        leaves = jax.tree.leaves(result)
-        if [_type(x) for x in leaves] != ["bool[]"] or leaves[0] is not result:
-            raise TypeError(
-                f"while_: condition must return a PRED scalar, got {_types(result)}"
-            )
-        return result
 
-    def checked_body(value: T) -> T:
-        result = _tuples(body(value))
-        if not _same_type(result, value):
-            raise TypeError(
-                f"while_: body must return the type of init, {_types(value)}, "
-                f"got {_types(result)}"
-            )
-        return result
-
-    return lax.while_loop(checked_condition, checked_body, init)
+def _explain_loop(
+    condition: Callable[[T], ArrayLike], body: Callable[[T], T], init: T
+) -> None:
+    """Raises what is wrong with the types of a loop, if anything is."""
+    value = jax.eval_shape(lambda: init)
+    continued = jax.eval_shape(condition, value)
+    leaves = jax.tree.leaves(continued)
+    if [_type(x) for x in leaves] != ["bool[]"] or leaves[0] is not continued:
+        raise TypeError(
+            f"while_: condition must return a PRED scalar, got {_types(continued)}"
+        )
+    result = _tuples(jax.eval_shape(body, value))
+    if not _same_type(result, value):
+        raise TypeError(
+            f"while_: body must return the type of init, {_types(value)}, "
+            f"got {_types(result)}"
+        )
 
 
 @overload
@@ -160,8 +166,17 @@ def _by_predicate(
     chosen = checks.operand("conditional", "predicate", predicate, "b")
     _scalar("predicate", chosen)
     names = ("true_computation", "false_computation")
-    on_true, on_false = _branches(names, (true_computation, false_computation))
-    return lax.cond(chosen, on_true, on_false, (true_operand, false_operand))
+    computations = (true_computation, false_computation)
+    operands = (
+        _arrays("conditional", "true_operand", true_operand),
+        _arrays("conditional", "false_operand", false_operand),
+    )
+    return _switch(
+        lambda branches: lax.cond(chosen, *branches, operands),
+        names,
+        computations,
+        operands,
+    )
 
 
 def _by_index(
@@ -169,6 +184,15 @@ def _by_index(
     branch_computations: Sequence[Callable[[Any], R]],
     branch_operands: Sequence[Any],
 ) -> R:
+    for name, value in (
+        ("branch_computations", branch_computations),
+        ("branch_operands", branch_operands),
+    ):
+        if not isinstance(value, (tuple, list)):
+            raise TypeError(
+                f"conditional: {name} must be a sequence, got {checks.describe(value)}"
+            )
+    count = len(branch_computations)
     index = checks.operand("conditional", "branch_index", branch_index, "iu")
     _scalar("branch_index", index)
     if index.dtype != "int32" and not jax.typeof(index).weak_type:
@@ -176,7 +200,6 @@ def _by_index(
             f"conditional: branch_index must be an S32 scalar, got "
             f"{checks.describe(index)}"
         )
-    count = len(branch_computations)
     if not count:
         raise ValueError("conditional: branch_computations must not be empty")
     if len(branch_operands) != count:
@@ -185,43 +208,76 @@ def _by_index(
             f"branch_computations, got {len(branch_operands)}"
         )
     names = tuple(f"branch_computations[{i}]" for i in range(count))
-    branches = _branches(names, branch_computations)
     # As an unsigned number a negative index is large: both ends are out of range at the
     # same side, and jax.lax.switch never has to clamp.
+    unsigned = f"uint{checks.bit_width(index.dtype)}"
     last = lax.min(
-        lax.convert_element_type(index, "uint32"),
-        lax.full_like(index, count - 1, dtype="uint32"),
+        lax.convert_element_type(index, unsigned),
+        lax.full_like(index, count - 1, dtype=unsigned),
     )
-    return lax.switch(
-        lax.convert_element_type(last, "int32"), branches, tuple(branch_operands)
+    position = lax.convert_element_type(last, "int32")
+    operands = tuple(
+        _arrays("conditional", f"branch_operands[{i}]", x)
+        for i, x in enumerate(branch_operands)
+    )
+    return _switch(
+        lambda branches: lax.switch(position, branches, operands),
+        names,
+        branch_computations,
+        operands,
     )
 
 
-def _branches(
-    names: Sequence[str], computations: Sequence[Callable[[Any], R]]
-) -> list[Callable[[Sequence[Any]], R]]:
-    """Functions of all operands that pass on their own and compare their types."""
-    first: list[Any] = []
-
-    def branch(i: int) -> Callable[[Sequence[Any]], R]:
-        computation = computations[i]
-        _callable("conditional", names[i], computation)
-
-        def run(operands: Sequence[Any]) -> R:
-            result = _tuples(computation(operands[i]))
-            if not first:
-                first.append((names[i], jax.eval_shape(lambda: result)))
-            other, wanted = first[0]
-            if not _same_type(result, wanted):
+def _switch(
+    run: Callable[[list[Callable[[Sequence[Any]], R]]], R],
+    names: Sequence[str],
+    computations: Sequence[Callable[[Any], R]],
+    operands: Sequence[Any],
+) -> R:
+    """Runs branches that get all operands and pass on their own."""
+    for name, computation in zip(names, computations, strict=True):
+        _callable("conditional", name, computation)
+    try:
+        return _tuples(run([_branch(f, i) for i, f in enumerate(computations)]))
+    except TypeError:
+        types = [
+            _tuples(jax.eval_shape(f, x))
+            for f, x in zip(computations, operands, strict=True)
+        ]
+        for name, other in zip(names, types, strict=True):
+            if not _same_type(types[0], other):
                 raise TypeError(
-                    f"conditional: {names[i]} must return the type that {other} does, "
-                    f"{_types(wanted)}, got {_types(result)}"
-                )
-            return result
+                    f"conditional: {name} must return the type that {names[0]} does, "
+                    f"{_types(types[0])}, got {_types(other)}"
+                ) from None
+        with_tuples = [lambda x, f=f: _tuples(f(x)) for f in computations]
+        return run([_branch(f, i) for i, f in enumerate(with_tuples)])
 
-        return run
 
-    return [branch(i) for i in range(len(computations))]
+# For each computation the branches made of it: jax.lax recognises a function that it
+# has traced before. A branch refers to its computation weakly, so that both can go; the
+# caller holds the computation for as long as the branch can run.
+_branches: weakref.WeakKeyDictionary[Callable[..., Any], dict[int, Any]] = (
+    weakref.WeakKeyDictionary()
+)
+
+
+def _branch(computation: Callable[[Any], R], i: int) -> Callable[[Sequence[Any]], R]:
+    """The function of all operands that calls ``computation`` with operand ``i``."""
+    try:
+        made = _branches.setdefault(computation, {})
+        held = weakref.ref(computation)
+    except TypeError:  # it cannot be referred to weakly, or has no hash
+        return lambda operands: computation(operands[i])
+    if i not in made:
+
+        def branch(operands: Sequence[Any]) -> R:
+            function = held()
+            assert function is not None  # the caller holds it
+            return function(operands[i])
+
+        made[i] = branch
+    return made[i]
 
 
 def _callable(operation: str, parameter: str, value: Any) -> None:
@@ -236,6 +292,19 @@ def _scalar(parameter: str, value: Any) -> None:
         raise TypeError(
             f"conditional: {parameter} must be a scalar, got {checks.describe(value)}"
         )
+
+
+def _arrays(operation: str, parameter: str, tree: Any) -> Any:
+    """The tree with tuples for lists and strongly typed arrays for its leaves."""
+
+    def strong(leaf: Any) -> Any:
+        array = checks.array(operation, parameter, leaf)
+        if jax.typeof(array).weak_type:
+            # A Python scalar has the type that the document gives T, not a weak one.
+            return lax.convert_element_type(array, array.dtype)
+        return array
+
+    return jax.tree.map(strong, _tuples(tree))
 
 
 def _tuples(tree: Any) -> Any:

@@ -7,7 +7,7 @@ from ..core import broadcasting, checks
 from ..core.operation import operation
 
 
-@operation()
+@operation(alike=("on_true", "on_false"))
 def select(pred: ArrayLike, on_true: ArrayLike, on_false: ArrayLike) -> Array:
     """Elements of ``on_true`` where ``pred`` holds, and of ``on_false`` elsewhere.
 

@@ -174,6 +174,10 @@ def concat_in_dim(operands: Sequence[ArrayLike], dimension: int) -> Array:
                 f"concat_in_dim: operands must have the same sizes except in dimension "
                 f"{dimension}, got {first.shape} and, in operands[{i}], {x.shape}"
             )
+    if checks.kind(first.dtype) in "iu" and checks.bit_width(first.dtype) < 4:
+        # XLA:CPU fails a check and ends the process.
+        bytes_ = [lax.convert_element_type(x, "int8") for x in xs]
+        return lax.convert_element_type(lax.concatenate(bytes_, dimension), first.dtype)
     return lax.concatenate(xs, dimension)
 
 
@@ -224,6 +228,7 @@ def pad(
     x, value = checks.same_element_type(
         "pad", operand=operand, padding_value=padding_value
     )
+    checks.element_kind("pad", "operand", x, "biufc")
     if value.ndim:
         raise TypeError(
             f"pad: padding_value must be a scalar, got {checks.describe(value)}"
