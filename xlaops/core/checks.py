@@ -311,7 +311,7 @@ def _explain_tracer(error: TypeError, operation: str, parameter: str) -> None:
 
 def integers(operation: str, parameter: str, value: Any) -> tuple[int, ...]:
     """A tuple of Python ints; a range, list or 1-d numpy array may be given."""
-    if value is None or isinstance(value, (str, set, frozenset, dict)):
+    if value is None or isinstance(value, (str, bytes, set, frozenset, dict)):
         items = None  # of what has no order, which dimension would be which?
     else:
         try:
@@ -343,13 +343,12 @@ def sizes(operation: str, parameter: str, value: Any) -> tuple[int, ...]:
 
 def booleans(operation: str, parameter: str, value: Any) -> tuple[bool, ...]:
     """A tuple of Python bools."""
-    items = tuple(value) if isinstance(value, (Sequence, np.ndarray)) else (value,)
-    if isinstance(value, str) or not all(
-        isinstance(v, (bool, np.bool_)) for v in items
-    ):
+    is_sequence = isinstance(value, (tuple, list, np.ndarray))
+    items = tuple(value) if is_sequence else ()
+    if not is_sequence or not all(isinstance(v, (bool, np.bool_)) for v in items):
+        came = repr(value) if is_sequence else describe(value)
         raise TypeError(
-            f"{operation}: {parameter} must be a sequence of bools, "
-            f"got {describe(value)}"
+            f"{operation}: {parameter} must be a sequence of bools, got {came:.60}"
         )
     return tuple(bool(v) for v in items)
 

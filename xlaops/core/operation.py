@@ -218,6 +218,11 @@ def _positional(
         and sum(p.name in kwargs for p in rest) == len(kwargs)
     ):
         return (*args, *values)
+    unknown = kwargs.keys() - {p.name for p in parameters}
+    if unknown:
+        raise TypeError(
+            f"{operation}: got an unexpected keyword argument {min(unknown)!r}"
+        )
     try:
         inspect.signature(function).bind(*args, **kwargs)
     except TypeError as error:

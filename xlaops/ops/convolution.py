@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from jax import Array, lax
 from jax.typing import ArrayLike
 
-from ..core import checks
+from ..core import checks, compat, products
 from ..core.operation import operation
 from ..core.typing import (
     ConvolutionDimensionNumbersLike,
@@ -490,6 +490,11 @@ def _convolve(
     _spatial(operation, "window_reversal", window_reversal, n)
     if not isinstance(padding, Padding):
         _spatial(operation, "padding", padding, n)
+    if 0 in (kernel.shape[d] for d in numbers.kernel_spatial_dimensions):
+        raise ValueError(
+            f"{operation}: rhs must have no spatial dimension of size 0, "
+            f"got {kernel.shape}"
+        )
     _groups(operation, x, kernel, numbers, feature_group_count, batch_group_count)
     if window_reversal is not None and any(window_reversal):
         # jax.lax cannot say it, and this way derivatives and batching need no rules.
@@ -503,19 +508,74 @@ def _convolve(
                 if reverse
             ],
         )
-    return lax.conv_general_dilated(
-        x,
-        kernel,
-        tuple(window_strides),
-        padding.value if isinstance(padding, Padding) else padding,
-        lhs_dilation=lhs_dilation,
-        rhs_dilation=rhs_dilation,
-        dimension_numbers=numbers.to_lax(),
-        feature_group_count=feature_group_count,
-        batch_group_count=batch_group_count,
-        precision=PrecisionConfig.coerce(precision_config).to_lax(),
-        preferred_element_type=preferred_element_type,
+    products.check_sum_type(operation, x, preferred_element_type)
+    wide = checks.bit_width(preferred_element_type or x.dtype)
+    if wide < checks.bit_width(x.dtype):
+        raise TypeError(
+            f"{operation}: preferred_element_type must not be narrower than "
+            f"{x.dtype}, got {preferred_element_type}"
+        )
+    if not isinstance(padding, Padding):
+        dilation = (1,) * n if lhs_dilation is None else tuple(lhs_dilation)
+        spatial = numbers.input_spatial_dimensions
+        sizes = [
+            max((x.shape[d] - 1) * k + 1, 0)
+            for d, k in zip(spatial, dilation, strict=True)
+        ]
+        for size, (low, high) in zip(sizes, padding, strict=True):
+            if low + high + size < 0:
+                raise ValueError(
+                    f"{operation}: padding must not remove more than there is, got "
+                    f"{(low, high)} for {size} elements of lhs {x.shape}"
+                )
+        if compat.CROPPED_CONVOLUTION_IS_WRONG and any(min(p) < 0 for p in padding):
+            x, padding = _cropped(x, spatial, sizes, dilation, padding)
+            lhs_dilation = None
+    precision = PrecisionConfig.coerce(precision_config).to_lax()
+
+    def multiply(x: Array, kernel: Array, preferred: DTypeLike | None) -> Array:
+        return lax.conv_general_dilated(
+            x,
+            kernel,
+            tuple(window_strides),
+            padding.value if isinstance(padding, Padding) else padding,
+            lhs_dilation=lhs_dilation,
+            rhs_dilation=rhs_dilation,
+            dimension_numbers=numbers.to_lax(),
+            feature_group_count=feature_group_count,
+            batch_group_count=batch_group_count,
+            precision=precision,
+            preferred_element_type=preferred,
+        )
+
+    return products.product(multiply, x, kernel, preferred_element_type)
+
+
+def _cropped(
+    x: Array,
+    spatial: Sequence[int],
+    sizes: Sequence[int],
+    dilation: Sequence[int],
+    padding: Sequence[tuple[int, int]],
+) -> tuple[Array, tuple[tuple[int, int], ...]]:
+    """The operand with its dilation and negative padding applied, and what is left."""
+    config = [(0, 0, 0)] * x.ndim
+    left = []
+    for d, size, step, (low, high) in zip(
+        spatial, sizes, dilation, padding, strict=True
+    ):
+        # What is removed beyond the elements comes off the padding of the other end.
+        crop_low = min(max(-low, 0), size)
+        crop_high = min(max(-high, 0), size - crop_low)
+        config[d] = (-crop_low, -crop_high, step - 1)
+        left.append((low + crop_low, high + crop_high))
+    rest = tuple(
+        (max(low, 0) + min(high, 0), 0)
+        if high < 0
+        else (max(low, 0), high + min(low, 0))
+        for low, high in left
     )
+    return lax.pad(x, lax.full_like(x, 0, shape=()), config), rest
 
 
 def _spatial(

@@ -3,7 +3,7 @@
 from jax import Array, lax
 from jax.typing import ArrayLike
 
-from ..core import checks
+from ..core import checks, products
 from ..core.operation import operation
 from ..core.typing import DotDimensionNumbersLike, DTypeLike, PrecisionConfigLike
 from ..types import DotDimensionNumbers, PrecisionConfig
@@ -134,6 +134,7 @@ def _operands(
             f"{operation}: lhs and rhs must have the same element type, got "
             f"{checks.describe(x)} and {checks.describe(y)}.{tip}"
         )
+    products.check_sum_type(operation, x, preferred_element_type)
     return x, y
 
 
@@ -168,10 +169,15 @@ def _contract(
                     f"{x.shape[i]} in dimension {i} of lhs {x.shape} and {y.shape[j]} "
                     f"in dimension {j} of rhs {y.shape}"
                 )
-    return lax.dot_general(
-        x,
-        y,
-        numbers.to_lax(),
-        precision=PrecisionConfig.coerce(precision_config).to_lax(),
-        preferred_element_type=preferred_element_type,
-    )
+    precision = PrecisionConfig.coerce(precision_config).to_lax()
+
+    def multiply(x: Array, y: Array, preferred: DTypeLike | None) -> Array:
+        return lax.dot_general(
+            x,
+            y,
+            numbers.to_lax(),
+            precision=precision,
+            preferred_element_type=preferred,
+        )
+
+    return products.product(multiply, x, y, preferred_element_type)

@@ -30,7 +30,6 @@ _NATIVE = ("float16", "bfloat16", "float32", "float64")
 _NATIVE_INTEGERS = ("int32", "uint32", "int64", "uint64")
 
 
-@operation(shape=checks.array_shape)
 def rng_uniform(a: ArrayLike, b: ArrayLike, shape: ShapeLike) -> Array:
     """Random numbers, uniformly distributed over the interval ``[a, b)``.
 
@@ -60,7 +59,12 @@ def rng_uniform(a: ArrayLike, b: ArrayLike, shape: ShapeLike) -> Array:
 
     Source: *RngUniform* in XLA's Operation semantics; ``stablehlo.rng``.
     """
-    low, high, wanted = _parameters("rng_uniform", shape, "iuf", a=a, b=b)
+    return _uniform(*_parameters("rng_uniform", shape, "iuf", a=a, b=b))
+
+
+@operation("rng_uniform", shape=checks.array_shape)
+def _uniform(low: Array, high: Array, shape: ShapeLike) -> Array:
+    wanted = Shape.coerce(shape)
     dtype, sizes = wanted.dtype, wanted.dimensions
     if dtype.name in _NATIVE_INTEGERS:
         return _draw("UNIFORM", low, high, sizes)
@@ -76,7 +80,6 @@ def rng_uniform(a: ArrayLike, b: ArrayLike, shape: ShapeLike) -> Array:
     return lax.select(lax.lt(result, high), result, lax.broadcast(low, sizes))
 
 
-@operation(shape=checks.array_shape)
 def rng_normal(mu: ArrayLike, sigma: ArrayLike, shape: ShapeLike) -> Array:
     """Random numbers, normally distributed with mean ``mu`` and deviation ``sigma``.
 
@@ -104,14 +107,19 @@ def rng_normal(mu: ArrayLike, sigma: ArrayLike, shape: ShapeLike) -> Array:
 
     Source: *RngNormal* in XLA's Operation semantics; ``stablehlo.rng``.
     """
-    mean, deviation, wanted = _parameters("rng_normal", shape, "f", mu=mu, sigma=sigma)
-    return _draw("NORMAL", mean, deviation, wanted.dimensions)
+    return _normal(*_parameters("rng_normal", shape, "f", mu=mu, sigma=sigma))
+
+
+@operation("rng_normal", shape=checks.array_shape)
+def _normal(mean: Array, deviation: Array, shape: ShapeLike) -> Array:
+    return _draw("NORMAL", mean, deviation, Shape.coerce(shape).dimensions)
 
 
 def _parameters(
     operation: str, shape: ShapeLike, allowed: str, **scalars: ArrayLike
 ) -> tuple[Array, Array, Shape]:
-    wanted = Shape.coerce(shape)
+    """The scalars with the element type of the shape, and the shape."""
+    wanted = checks.array_shape(operation, "shape", shape)
     kind = checks.kind(wanted.dtype)
     if kind not in allowed or (kind == "f" and wanted.dtype.name not in _NATIVE):
         kinds = "integer or floating-point" if "i" in allowed else "floating-point"

@@ -1,14 +1,18 @@
 """Arrays rearranged: reshape, transpose, concatenation and padding."""
 
+import functools
+import inspect
 import math
 from collections.abc import Sequence
 from typing import overload
 
 import jax
+import numpy as np
 from jax import Array, lax
 from jax.typing import ArrayLike
 
 from ..core import checks
+from ..core.compat import Tracer
 from ..core.operation import operation
 from ..core.typing import Dims, PaddingConfigLike, ShapeLike
 from ..types import PaddingConfig, Shape
@@ -59,7 +63,13 @@ def reshape(*args, **kwargs):  # noqa: D417
     explicit = "shape" in kwargs or isinstance(
         args[0] if args else None, (Shape, jax.ShapeDtypeStruct, str)
     )
-    return (_reshape_explicit if explicit else _reshape)(*args, **kwargs)
+    if not explicit:
+        return _reshape(*args, **kwargs)
+    try:
+        bound = inspect.signature(_reshape_explicit).bind(*args, **kwargs)
+    except TypeError as error:
+        raise TypeError(f"reshape: {error}") from None
+    return _reshape_explicit(*bound.args)
 
 
 def _reshape_to(x: Array, parameter: str, sizes: Sequence[int]) -> Array:
@@ -245,4 +255,26 @@ def pad(
                 f"pad: padding_config must not remove more than there is, got "
                 f"{(low, high, interior)} for dimension {i} of operand {x.shape}"
             )
+    if isinstance(value, Tracer) and checks.kind(value.dtype) in "fc":
+        return _pad_with_traced_value(config, x, value)
     return lax.pad(x, value, config)
+
+
+@functools.partial(jax.custom_jvp, nondiff_argnums=(0,))
+def _pad_with_traced_value(
+    config: tuple[tuple[int, int, int], ...], x: Array, value: Array
+) -> Array:
+    return lax.pad(x, value, config)
+
+
+@_pad_with_traced_value.defjvp
+def _pad_jvp(config, primals, tangents):
+    # jax.lax's transposition fails when only the padding value has a derivative.
+    (x, value), (dx, dvalue) = primals, tangents
+    result = _pad_with_traced_value(config, x, value)
+    is_element = lax.pad(lax.full_like(x, True, dtype=bool), np.False_, config)
+    zero = lax.full_like(value, 0)
+    tangent = lax.select(
+        is_element, lax.pad(dx, zero, config), lax.broadcast(dvalue, result.shape)
+    )
+    return result, tangent
