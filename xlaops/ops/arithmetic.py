@@ -298,8 +298,10 @@ def pow(lhs: ArrayLike, rhs: ArrayLike, broadcast_dimensions: Dims = ()) -> Arra
     Source: *Pow* in XLA's Operation semantics; ``stablehlo.power``.
     """
     x, y = broadcasting.binary("pow", lhs, rhs, broadcast_dimensions, "iufc")
-    if checks.kind(x.dtype) in "iu":
-        return _integer_power(*broadcasting.stretched(x, y))
+    if checks.kind(x.dtype) == "i":
+        return _signed_power(*broadcasting.stretched(x, y))
+    if checks.kind(x.dtype) == "u":
+        return _unsigned_power(*broadcasting.stretched(x, y))
     return lax.pow(x, y)
 
 
@@ -339,7 +341,19 @@ def atan2(lhs: ArrayLike, rhs: ArrayLike, broadcast_dimensions: Dims = ()) -> Ar
 
 
 # jax.lax.pow takes no integer bases, though stablehlo.power does.
-_integer_power = primitive.elementwise("integer_power", compat.stablehlo.power)
+_signed_power = primitive.elementwise("integer_power", compat.stablehlo.power)
+
+
+def _unsigned_power(base: Array, exponent: Array) -> Array:
+    # By squaring: XLA reads no more than six bits of an unsigned exponent.
+    one = lax.full_like(base, 1)
+    result = one
+    for bit in range(checks.bit_width(base.dtype)):
+        shifted = lax.shift_right_logical(exponent, lax.full_like(exponent, bit))
+        is_set = lax.eq(lax.bitwise_and(shifted, one), one)
+        result = lax.select(is_set, lax.mul(result, base), result)
+        base = lax.mul(base, base)
+    return result
 
 
 def _guarded_division(

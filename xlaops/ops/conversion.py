@@ -38,6 +38,10 @@ def convert_element_type(operand: ArrayLike, new_element_type: DTypeLike) -> Arr
     Source: *ConvertElementType* in XLA's Operation semantics; ``stablehlo.convert``.
     """
     x = checks.operand("convert_element_type", "operand", operand, "biufc")
-    if checks.kind(x.dtype) == "c" and checks.kind(new_element_type) not in "bc":
-        x = lax.real(x)  # what JAX does as well, but with a warning
+    if checks.kind(x.dtype) == "c":
+        # JAX drops the imaginary part, also on the way to PRED, and warns.
+        if checks.kind(new_element_type) == "b":
+            return lax.ne(x, lax.full_like(x, 0))
+        if checks.kind(new_element_type) != "c":
+            x = lax.real(x)
     return lax.convert_element_type(x, new_element_type)
