@@ -3,6 +3,8 @@
 import itertools
 from collections.abc import Sequence
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 from jax import Array, lax
 from jax.typing import ArrayLike
@@ -109,11 +111,19 @@ def ternary(
         )
     if not shapes:
         return tuple(operands.values())
-    shape = next(iter(shapes.values()))
+    like = next(x for x in operands.values() if x.ndim)
     return tuple(
-        x if x.ndim or (name in scalars) else lax.broadcast(x, shape)
+        x if x.ndim or (name in scalars) else _broadcast_like(x, like)
         for name, x in operands.items()
     )
+
+
+def _broadcast_like(x: Array, like: Array) -> Array:
+    """A scalar at every element of the shape, and in an Explicit mesh sharded alike."""
+    sharding = jax.typeof(like).sharding
+    if sharding.mesh.empty or not sharding.mesh.are_all_axes_explicit:
+        return lax.broadcast(x, like.shape)
+    return lax.broadcast(x, like.shape, out_sharding=sharding)
 
 
 def stretched(*operands: Array) -> tuple[Array, ...]:
@@ -121,6 +131,8 @@ def stretched(*operands: Array) -> tuple[Array, ...]:
 
     Only for what jax.lax does not stretch by itself.
     """
+    # A rule of derivatives may be given Python scalars.
+    operands = tuple(x if hasattr(x, "shape") else jnp.asarray(x) for x in operands)
     shape = np.broadcast_shapes(*(x.shape for x in operands))
     return tuple(
         x

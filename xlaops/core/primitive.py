@@ -57,7 +57,9 @@ def elementwise(name: str, build: Callable[..., Any]) -> Callable[..., Array]:
 
     @primitive.def_abstract_eval
     def _type(*avals: Any) -> Any:
-        return result_type_like(avals[0], avals[0].shape, avals[0].dtype)
+        # In an Explicit mesh the result is sharded like the operand that is sharded.
+        most = max(avals, key=lambda a: sum(p is not None for p in a.sharding.spec))
+        return result_type_like(most, most.shape, most.dtype)
 
     def lower(ctx: Any, *operands: Any) -> Any:
         return [build(*operands)]

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+import jax
 import numpy as np
 from jax import Array, lax
 from jax.typing import ArrayLike
@@ -226,6 +227,8 @@ def max(lhs: ArrayLike, rhs: ArrayLike, broadcast_dimensions: Dims = ()) -> Arra
     Source: *Max* in XLA's Operation semantics; ``stablehlo.maximum``.
     """
     x, y = broadcasting.binary("max", lhs, rhs, broadcast_dimensions, "biufc")
+    if checks.kind(x.dtype) == "c":
+        return _complex_max(x, y)
     return lax.max(x, y)
 
 
@@ -261,6 +264,8 @@ def min(lhs: ArrayLike, rhs: ArrayLike, broadcast_dimensions: Dims = ()) -> Arra
     Source: *Min* in XLA's Operation semantics; ``stablehlo.minimum``.
     """
     x, y = broadcasting.binary("min", lhs, rhs, broadcast_dimensions, "biufc")
+    if checks.kind(x.dtype) == "c":
+        return _complex_min(x, y)
     return lax.min(x, y)
 
 
@@ -302,7 +307,7 @@ def pow(lhs: ArrayLike, rhs: ArrayLike, broadcast_dimensions: Dims = ()) -> Arra
         return _signed_power(*broadcasting.stretched(x, y))
     if checks.kind(x.dtype) == "u":
         return _unsigned_power(*broadcasting.stretched(x, y))
-    return lax.pow(x, y)
+    return _power(x, y)
 
 
 @operation(broadcast_dimensions=checks.integers)
@@ -342,6 +347,44 @@ def atan2(lhs: ArrayLike, rhs: ArrayLike, broadcast_dimensions: Dims = ()) -> Ar
 
 # jax.lax.pow takes no integer bases, though stablehlo.power does.
 _signed_power = primitive.elementwise("integer_power", compat.stablehlo.power)
+
+
+@jax.custom_jvp
+def _power(base: Array, exponent: Array) -> Array:
+    return lax.pow(base, exponent)
+
+
+@_power.defjvp
+def _power_jvp(primals, tangents):
+    # As jax.lax's, but that the power to 0 is constant at base 0 as well.
+    x, y = broadcasting.stretched(*primals)
+    dx, dy = broadcasting.stretched(*tangents, lax.full_like(x, 0))[:2]
+    zero, one = lax.full_like(x, 0), lax.full_like(x, 1)
+    is_constant, is_zero = lax.eq(y, zero), lax.eq(x, zero)
+    reduced = _power(x, lax.select(is_constant, one, y) - one)
+    by_base = lax.select(is_constant, zero, y * reduced)
+    result = _power(*primals)
+    by_exponent = lax.log(lax.select(is_zero, one, x)) * result
+    return result, by_base * dx + by_exponent * dy
+
+
+def _chooser(choose: Callable[[Array, Array], Array]) -> Callable[..., Array]:
+    """Maximum or minimum of complex numbers, which have no derivative in jax.lax."""
+    chosen = jax.custom_jvp(choose)
+
+    @chosen.defjvp
+    def _jvp(primals, tangents):
+        result = chosen(*primals)
+        like = lax.full_like(result, 0)
+        x = broadcasting.stretched(*primals, like)[0]
+        dx, dy, _ = broadcasting.stretched(*tangents, like)
+        return result, lax.select(lax.eq(result, x), dx, dy)
+
+    return chosen
+
+
+_complex_max = _chooser(lambda x, y: lax.max(x, y))
+_complex_min = _chooser(lambda x, y: lax.min(x, y))
 
 
 def _unsigned_power(base: Array, exponent: Array) -> Array:

@@ -84,4 +84,8 @@ def broadcast_in_dim(
                 f"operand {x.shape} with broadcast_dimensions={broadcast_dimensions}, "
                 f"got {out_dim_size}"
             )
-    return lax.broadcast_in_dim(x, out_dim_size, broadcast_dimensions)
+    order = sorted(range(x.ndim), key=lambda i: broadcast_dimensions[i])
+    if order != list(range(x.ndim)):
+        # jax.lax transposes the cotangent wrongly for dimensions out of order.
+        x = lax.transpose(x, order)
+    return lax.broadcast_in_dim(x, out_dim_size, sorted(broadcast_dimensions))

@@ -10,10 +10,10 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeVar, overload
 
 import jax
-from jax import lax
+from jax import Array, lax
 from jax.typing import ArrayLike
 
-from ..core import checks
+from ..core import checks, primitive
 
 T = TypeVar("T")
 A = TypeVar("A")
@@ -172,7 +172,8 @@ def _by_predicate(
         _arrays("conditional", "false_operand", false_operand),
     )
     return _switch(
-        lambda branches: lax.cond(chosen, *branches, operands),
+        lambda branches, operands: lax.cond(chosen, *branches, operands),
+        chosen,
         names,
         computations,
         operands,
@@ -221,7 +222,8 @@ def _by_index(
         for i, x in enumerate(branch_operands)
     )
     return _switch(
-        lambda branches: lax.switch(position, branches, operands),
+        lambda branches, operands: lax.switch(position, branches, operands),
+        position,
         names,
         branch_computations,
         operands,
@@ -229,7 +231,8 @@ def _by_index(
 
 
 def _switch(
-    run: Callable[[list[Callable[[Sequence[Any]], R]]], R],
+    run: Callable[[list[Callable[[Sequence[Any]], R]], Sequence[Any]], R],
+    chooser: Array,
     names: Sequence[str],
     computations: Sequence[Callable[[Any], R]],
     operands: Sequence[Any],
@@ -237,8 +240,13 @@ def _switch(
     """Runs branches that get all operands and pass on their own."""
     for name, computation in zip(names, computations, strict=True):
         _callable("conditional", name, computation)
+    chosen_by = primitive.varying_axes(chooser)
+    if chosen_by:
+        # Devices that choose differently have different results, whatever the operands.
+        return _switch_varying(run, chosen_by, computations, operands)
     try:
-        return _tuples(run([_branch(f, i) for i, f in enumerate(computations)]))
+        branches = [_branch(f, i) for i, f in enumerate(computations)]
+        return _tuples(run(branches, operands))
     except TypeError:
         types = [
             _tuples(jax.eval_shape(f, x))
@@ -250,8 +258,37 @@ def _switch(
                     f"conditional: {name} must return the type that {names[0]} does, "
                     f"{_types(types[0])}, got {_types(other)}"
                 ) from None
-        with_tuples = [lambda x, f=f: _tuples(f(x)) for f in computations]
-        return run([_branch(f, i) for i, f in enumerate(with_tuples)])
+        # What is left are lists, and branches of which only one differs by device.
+        return _switch_varying(run, chosen_by, computations, operands)
+
+
+def _switch_varying(
+    run: Callable[[list[Callable[[Sequence[Any]], R]], Sequence[Any]], R],
+    axes: frozenset[str],
+    computations: Sequence[Callable[[Any], R]],
+    operands: Sequence[Any],
+) -> R:
+    """Runs branches whose operands and results all vary over the same mesh axes."""
+    axes = axes.union(*(primitive.varying_axes(x) for x in jax.tree.leaves(operands)))
+    # Cast outside of the branches: JAX sums no derivative over devices inside of one.
+    operands = jax.tree.map(lambda x: primitive.varying_over(axes, x)[0], operands)
+    try:
+        alike = [_alike(f, axes) for f in computations]
+        return run([_branch(f, i) for i, f in enumerate(alike)], operands)
+    except TypeError:
+        # A branch holds a value that varies over more axes than the operands do.
+        alike = [_alike(f, primitive.manual_axes()) for f in computations]
+        return run([_branch(f, i) for i, f in enumerate(alike)], operands)
+
+
+def _alike(computation: Callable[[Any], R], axes: frozenset[str]) -> Callable[[Any], R]:
+    """The computation with tuples for lists, varying over the given mesh axes."""
+
+    def run(operand: Any) -> R:
+        result = _tuples(computation(operand))
+        return jax.tree.map(lambda x: primitive.varying_over(axes, x)[0], result)
+
+    return run
 
 
 # For each computation the branches made of it: jax.lax recognises a function that it

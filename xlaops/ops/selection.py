@@ -1,5 +1,6 @@
 """Element-wise choice between operands."""
 
+import jax
 from jax import Array, lax
 from jax.typing import ArrayLike
 
@@ -74,4 +75,21 @@ def clamp(min: ArrayLike, operand: ArrayLike, max: ArrayLike) -> Array:
     low, x, high = broadcasting.ternary(
         "clamp", ("min", "max"), min=low, operand=x, max=high
     )
+    if checks.kind(x.dtype) == "f":
+        return _clamp(low, x, high)
     return lax.clamp(low, x, high)
+
+
+@jax.custom_jvp
+def _clamp(low: Array, x: Array, high: Array) -> Array:
+    return lax.clamp(low, x, high)
+
+
+@_clamp.defjvp
+def _clamp_jvp(primals, tangents):
+    # jax.lax's rule forgets that scalar bounds are used at every element, and which
+    # operand the result is where the bounds cross.
+    low, x, high = broadcasting.stretched(*primals)
+    dlow, dx, dhigh = broadcasting.stretched(*tangents)
+    raised, draised = lax.max(low, x), lax.select(lax.ge(x, low), dx, dlow)
+    return _clamp(*primals), lax.select(lax.le(raised, high), draised, dhigh)
