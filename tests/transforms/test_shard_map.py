@@ -297,13 +297,14 @@ def test_explicit_mesh_scalar_branch(explicit):
     np.testing.assert_array_equal(got, [0, 1, 2, 0, 0, 0, 0, 0])
 
 
-@pytest.mark.parametrize("how", ["eager", "jit"])
-def test_explicit_mesh_random_numbers(how, explicit):
+def test_explicit_mesh_random_numbers(explicit):
+    """Jitted: eagerly JAX cannot read the sharding that XLA gives to a drawing."""
+
     def f():
         uniform = xo.rng_uniform(0.0, 1.0, "f32[8,100]")
         return uniform, xo.rng_normal(0.0, 1.0, "f32[50]")
 
-    uniform, normal = (jax.jit(f) if how == "jit" else f)()
+    uniform, normal = jax.jit(f)()
     oracles.check_uniform(np.asarray(uniform), np.float32(0), np.float32(1))
     assert normal.shape == (50,)
 

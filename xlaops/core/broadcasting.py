@@ -120,10 +120,15 @@ def ternary(
 
 def _broadcast_like(x: Array, like: Array) -> Array:
     """A scalar at every element of the shape, and in an Explicit mesh sharded alike."""
-    sharding = jax.typeof(like).sharding
-    if sharding.mesh.empty or not sharding.mesh.are_all_axes_explicit:
+    if not is_explicitly_sharded(like):
         return lax.broadcast(x, like.shape)
-    return lax.broadcast(x, like.shape, out_sharding=sharding)
+    return lax.broadcast(x, like.shape, out_sharding=jax.typeof(like).sharding)
+
+
+def is_explicitly_sharded(x: Array) -> bool:
+    """Whether the type of an array says how it lies on a mesh of Explicit axes."""
+    mesh = jax.typeof(x).sharding.mesh
+    return not mesh.empty and mesh.are_all_axes_explicit
 
 
 def stretched(*operands: Array) -> tuple[Array, ...]:

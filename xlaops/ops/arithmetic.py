@@ -411,6 +411,8 @@ def _guarded_division(
     """
     if isinstance(y, np.ndarray) and np.all(y != 0):
         return divide(x, y)  # a Python scalar, known not to be zero
+    if any(map(broadcasting.is_explicitly_sharded, (x, y))):
+        return divide(x, y)  # no constant is sharded
     x, y = broadcasting.stretched(x, y)
     is_zero = lax.eq(y, lax.full_like(y, 0))
     quotient = divide(x, lax.select(is_zero, lax.full_like(y, 1), y))
@@ -500,4 +502,24 @@ def sign(operand: ArrayLike) -> Array:
 
     Source: *Sign* in XLA's Operation semantics; ``stablehlo.sign``.
     """
-    return lax.sign(checks.operand("sign", "operand", operand, "iufc"))
+    x = checks.operand("sign", "operand", operand, "iufc")
+    return _complex_sign(x) if checks.kind(x.dtype) == "c" else lax.sign(x)
+
+
+@jax.custom_jvp
+def _complex_sign(x: Array) -> Array:
+    return lax.sign(x)
+
+
+@_complex_sign.defjvp
+def _complex_sign_jvp(primals, tangents):
+    # Across its direction x turns, along it nothing changes. That of jax 0.10 is zero.
+    (x,), (dx,) = primals, tangents
+    direction, size = _complex_sign(x), lax.abs(x)
+    along = lax.real(lax.conj(direction) * dx)
+    at_zero = lax.eq(size, lax.full_like(size, 0))
+    safe = lax.select(at_zero, lax.full_like(size, 1), size)
+    across = (dx - direction * lax.complex(along, lax.full_like(along, 0))) / (
+        lax.complex(safe, lax.full_like(safe, 0))
+    )
+    return direction, lax.select(at_zero, lax.full_like(across, 0), across)
