@@ -400,7 +400,7 @@ def test_integer_refuses(value, came):
         [np.int8(2), jnp.int32(3)],
         (n for n in (2, 3)),
     ],
-    ids=repr,
+    ids=["tuple", "list", "range", "numpy", "jax", "mixed", "generator"],
 )
 def test_integers(value):
     got = checks.integers("f", "ns", value)

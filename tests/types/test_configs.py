@@ -193,7 +193,7 @@ class TestPrecisionConfig:
         with pytest.raises(ValueError, match="has, got PACKED_NIBBLE"):
             config.to_lax()
 
-    @pytest.mark.parametrize("value", [1.5, object(), {"precision": 1}], ids=repr)
+    @pytest.mark.parametrize("value", [1.5, object(), {"precision": 1}], ids=type)
     def test_refuses(self, value):
         with pytest.raises(TypeError, match="PrecisionConfig: "):
             PrecisionConfig.coerce(value)

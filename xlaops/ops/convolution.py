@@ -462,75 +462,31 @@ def _convolve(
 ) -> Array:
     x, kernel = checks.same_element_type(operation, lhs=lhs, rhs=rhs)
     checks.element_kind(operation, "lhs", x, "iufc")
-    if x.ndim < 2 or x.ndim != kernel.ndim:
-        raise TypeError(
-            f"{operation}: lhs and rhs must have the same rank, 2 or more, got "
-            f"{checks.describe(x)} and {checks.describe(kernel)}"
-        )
-    n = x.ndim - 2
-    if dimension_numbers is None:
-        numbers = ConvolutionDimensionNumbers.default(n)
-    else:
-        numbers = ConvolutionDimensionNumbers.coerce(dimension_numbers)
-        if len(numbers.input_spatial_dimensions) != n:
-            raise ValueError(
-                f"{operation}: dimension_numbers must have {n} spatial dimensions for "
-                f"lhs {x.shape}, got {numbers}"
-            )
+    numbers = _numbers(operation, x, kernel, dimension_numbers)
+    spatial = numbers.input_spatial_dimensions
     for name, values in (
         ("window_strides", window_strides),
         ("lhs_dilation", lhs_dilation),
         ("rhs_dilation", rhs_dilation),
     ):
-        _spatial(operation, name, values, n)
+        _spatial(operation, name, values, len(spatial))
         if values is not None and any(v < 1 for v in values):
             raise ValueError(
                 f"{operation}: {name} must be at least 1, got {tuple(values)}"
             )
-    _spatial(operation, "window_reversal", window_reversal, n)
-    if not isinstance(padding, Padding):
-        _spatial(operation, "padding", padding, n)
-    if 0 in (kernel.shape[d] for d in numbers.kernel_spatial_dimensions):
-        raise ValueError(
-            f"{operation}: rhs must have no spatial dimension of size 0, "
-            f"got {kernel.shape}"
-        )
+    _spatial(operation, "window_reversal", window_reversal, len(spatial))
     _groups(operation, x, kernel, numbers, feature_group_count, batch_group_count)
-    if window_reversal is not None and any(window_reversal):
-        # jax.lax cannot say it, and this way derivatives and batching need no rules.
-        kernel = lax.rev(
-            kernel,
-            [
-                d
-                for d, reverse in zip(
-                    numbers.kernel_spatial_dimensions, window_reversal, strict=True
-                )
-                if reverse
-            ],
-        )
-    products.check_sum_type(operation, x, preferred_element_type)
-    wide = checks.bit_width(preferred_element_type or x.dtype)
-    if wide < checks.bit_width(x.dtype):
-        raise TypeError(
-            f"{operation}: preferred_element_type must not be narrower than "
-            f"{x.dtype}, got {preferred_element_type}"
-        )
+    _sum_type(operation, x, preferred_element_type)
     if not isinstance(padding, Padding):
-        dilation = (1,) * n if lhs_dilation is None else tuple(lhs_dilation)
-        spatial = numbers.input_spatial_dimensions
-        sizes = [
-            max((x.shape[d] - 1) * k + 1, 0)
-            for d, k in zip(spatial, dilation, strict=True)
-        ]
-        for size, (low, high) in zip(sizes, padding, strict=True):
-            if low + high + size < 0:
-                raise ValueError(
-                    f"{operation}: padding must not remove more than there is, got "
-                    f"{(low, high)} for {size} elements of lhs {x.shape}"
-                )
+        dilation = (1,) * len(spatial) if lhs_dilation is None else tuple(lhs_dilation)
+        sizes = _dilated_sizes(operation, x, spatial, dilation, padding)
         if compat.CROPPED_CONVOLUTION_IS_WRONG and any(min(p) < 0 for p in padding):
             x, padding = _cropped(x, spatial, sizes, dilation, padding)
             lhs_dilation = None
+    if window_reversal is not None and any(window_reversal):
+        # jax.lax cannot say it, and this way derivatives and batching need no rules.
+        dims = zip(numbers.kernel_spatial_dimensions, window_reversal, strict=True)
+        kernel = lax.rev(kernel, [d for d, reverse in dims if reverse])
     precision = PrecisionConfig.coerce(precision_config).to_lax()
 
     def multiply(x: Array, kernel: Array, preferred: DTypeLike | None) -> Array:
@@ -549,6 +505,70 @@ def _convolve(
         )
 
     return products.product(multiply, x, kernel, preferred_element_type)
+
+
+def _numbers(
+    operation: str,
+    x: Array,
+    kernel: Array,
+    dimension_numbers: ConvolutionDimensionNumbersLike | None,
+) -> ConvolutionDimensionNumbers:
+    """The dimension numbers, which fit the ranks of the operands."""
+    if x.ndim < 2 or x.ndim != kernel.ndim:
+        raise TypeError(
+            f"{operation}: lhs and rhs must have the same rank, 2 or more, got "
+            f"{checks.describe(x)} and {checks.describe(kernel)}"
+        )
+    n = x.ndim - 2
+    if dimension_numbers is None:
+        numbers = ConvolutionDimensionNumbers.default(n)
+    else:
+        numbers = ConvolutionDimensionNumbers.coerce(dimension_numbers)
+        if len(numbers.input_spatial_dimensions) != n:
+            raise ValueError(
+                f"{operation}: dimension_numbers must have {n} spatial dimensions for "
+                f"lhs {x.shape}, got {numbers}"
+            )
+    if 0 in (kernel.shape[d] for d in numbers.kernel_spatial_dimensions):
+        raise ValueError(
+            f"{operation}: rhs must have no spatial dimension of size 0, "
+            f"got {kernel.shape}"
+        )
+    return numbers
+
+
+def _sum_type(operation: str, x: Array, preferred: DTypeLike | None) -> None:
+    """Checks that the preferred type holds the sums, and no less than the operand."""
+    products.check_sum_type(operation, x, preferred)
+    if preferred is not None and checks.bit_width(preferred) < checks.bit_width(
+        x.dtype
+    ):
+        raise TypeError(
+            f"{operation}: preferred_element_type must not be narrower than "
+            f"{x.dtype}, got {preferred}"
+        )
+
+
+def _dilated_sizes(
+    operation: str,
+    x: Array,
+    spatial: Sequence[int],
+    dilation: Sequence[int],
+    padding: Sequence[tuple[int, int]],
+) -> list[int]:
+    """The spatial sizes of the dilated operand, of which the padding leaves some."""
+    _spatial(operation, "padding", padding, len(spatial))
+    sizes = [
+        max((x.shape[d] - 1) * step + 1, 0)
+        for d, step in zip(spatial, dilation, strict=True)
+    ]
+    for size, (low, high) in zip(sizes, padding, strict=True):
+        if low + high + size < 0:
+            raise ValueError(
+                f"{operation}: padding must not remove more than there is, got "
+                f"{(low, high)} for {size} elements of lhs {x.shape}"
+            )
+    return sizes
 
 
 def _cropped(
