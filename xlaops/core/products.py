@@ -42,8 +42,8 @@ def product(
     wide = "int8" if preferred_element_type is None else preferred_element_type
 
     def converted(x: Array, y: Array) -> Array:
-        widened = (lax.convert_element_type(v, wide) for v in (x, y))
-        return lax.convert_element_type(multiply(*widened, None), wanted)
+        x, y = lax.convert_element_type(x, wide), lax.convert_element_type(y, wide)
+        return lax.convert_element_type(multiply(x, y, None), wanted)
 
     return lax.platform_dependent(
         x,
