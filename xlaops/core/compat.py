@@ -38,6 +38,10 @@ FOLDING_DIVIDES_BY_ZERO: bool = jax.__version_info__ < (0, 12)
 # jaxlib 0.12. Drop when 0.12 is the oldest supported.
 CROPPED_CONVOLUTION_IS_WRONG: bool = jax.__version_info__ < (0, 12)
 
+# XLA of jaxlib 0.10 folds the power of -1 with a negative exponent to 0. Gone in jaxlib
+# 0.12. Drop when 0.12 is the oldest supported.
+FOLDED_POWER_IS_WRONG: bool = jax.__version_info__ < (0, 12)
+
 
 def new_primitive(name: str) -> Primitive:
     """A primitive ``xlaops_<name>`` of one result, which XLA also runs eagerly."""

@@ -304,7 +304,12 @@ def pow(lhs: ArrayLike, rhs: ArrayLike, broadcast_dimensions: Dims = ()) -> Arra
     """
     x, y = broadcasting.binary("pow", lhs, rhs, broadcast_dimensions, "iufc")
     if checks.kind(x.dtype) == "i":
-        return _signed_power(*broadcasting.stretched(x, y))
+        base, exponent = broadcasting.stretched(x, y)
+        if compat.FOLDED_POWER_IS_WRONG and not any(
+            map(broadcasting.is_explicitly_sharded, (base, exponent))
+        ):
+            return _power_with_sign(base, exponent)
+        return _signed_power(base, exponent)
     if checks.kind(x.dtype) == "u":
         return _unsigned_power(*broadcasting.stretched(x, y))
     return _power(x, y)
@@ -385,6 +390,19 @@ def _chooser(choose: Callable[[Array, Array], Array]) -> Callable[..., Array]:
 
 _complex_max = _chooser(lambda x, y: lax.max(x, y))
 _complex_min = _chooser(lambda x, y: lax.min(x, y))
+
+
+def _power_with_sign(base: Array, exponent: Array) -> Array:
+    zero, one = lax.full_like(base, 0), lax.full_like(base, 1)
+    odd = lax.eq(lax.bitwise_and(exponent, one), one)
+    of_minus_one = lax.select(odd, lax.neg(one), one)
+    reciprocal = lax.select(
+        lax.eq(base, one),
+        one,
+        lax.select(lax.eq(base, lax.neg(one)), of_minus_one, zero),
+    )
+    power = _unsigned_power(base, exponent)
+    return lax.select(lax.lt(exponent, zero), reciprocal, power)
 
 
 def _unsigned_power(base: Array, exponent: Array) -> Array:

@@ -1,9 +1,10 @@
 """Element-wise comparisons."""
 
+import jax.numpy as jnp
 from jax import Array, lax
 from jax.typing import ArrayLike
 
-from ..core import broadcasting, checks, primitive
+from ..core import broadcasting, checks
 from ..core.operation import operation
 from ..core.typing import Dims
 from ..types import ComparisonDirection, ComparisonType
@@ -512,18 +513,36 @@ _KINDS_OF_TYPE = {"FLOAT": "fc", "TOTALORDER": "f", "SIGNED": "i", "UNSIGNED": "
 
 
 def _total_order(direction: str, x: Array, y: Array) -> Array:
-    if checks.kind(x.dtype) != "f":
-        return _PARTIAL[direction](x, y)
-    # jax.lax has primitives for three directions; the others follow from them, as the
-    # order is total.
-    x, y = primitive.equally_varying(*broadcasting.stretched(x, y))
-    if direction in ("GE", "GT"):
-        x, y, direction = y, x, {"GE": "LE", "GT": "LT"}[direction]
-    if direction == "NE":
-        return lax.bitwise_not(lax.eq_to_p.bind(x, y))
-    return {"EQ": lax.eq_to_p, "LE": lax.le_to_p, "LT": lax.lt_to_p}[direction].bind(
-        x, y
-    )
+    if checks.kind(x.dtype) == "f":
+        x, y = _ordered_bits(x), _ordered_bits(y)
+    return _PARTIAL[direction](x, y)
+
+
+def _ordered_bits(x: Array) -> Array:
+    """Integers in the total order of floating-point numbers.
+
+    StableHLO has a comparison in total order, but XLA folds it as a partial one when
+    both operands are constants.
+    """
+    if x.dtype.name not in _SIGN_AND_MAGNITUDE:
+        x = lax.convert_element_type(x, "float32")  # exact, and orders what there is
+    bits = lax.bitcast_convert_type(x, f"int{checks.bit_width(x.dtype)}")
+    # Of a negative number the larger magnitude comes first.
+    flipped = lax.bitwise_xor(bits, lax.full_like(bits, jnp.iinfo(bits.dtype).max))
+    return lax.select(lax.lt(bits, lax.full_like(bits, 0)), flipped, bits)
+
+
+# Those that have a sign bit with both zeros, or NaNs of both signs.
+_SIGN_AND_MAGNITUDE = (
+    "float64",
+    "float32",
+    "float16",
+    "bfloat16",
+    "float8_e5m2",
+    "float8_e4m3",
+    "float8_e4m3fn",
+    "float8_e3m4",
+)
 
 
 @operation()

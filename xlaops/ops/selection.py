@@ -77,6 +77,10 @@ def clamp(min: ArrayLike, operand: ArrayLike, max: ArrayLike) -> Array:
     )
     if checks.kind(x.dtype) == "f":
         return _clamp(low, x, high)
+    if x.dtype == bool:
+        # Not stablehlo.clamp: XLA folds it wrongly where the bounds cross.
+        low, x, high = broadcasting.stretched(low, x, high)
+        return lax.bitwise_and(lax.bitwise_or(low, x), high)
     return lax.clamp(low, x, high)
 
 
