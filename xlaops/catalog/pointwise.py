@@ -228,7 +228,13 @@ ELEMENTWISE = in_family(
     ),
     *_accurate("implemented", "Log", "stablehlo.log", "log"),
     *_accurate("implemented", "Log1p", "stablehlo.log_plus_one", "log1p"),
-    *_accurate("implemented", "Logistic", "stablehlo.logistic", "logistic"),
+    *_accurate(
+        "implemented",
+        "Logistic",
+        "stablehlo.logistic",
+        "logistic",
+        "Floats and complex numbers; lax and xlaops spell it as 1 / (1 + exp(-x)).",
+    ),
     *_binary(
         "implemented",
         "Max",
