@@ -205,7 +205,7 @@ def element_type_of(value: Any) -> Any:
 def takes_scalar(array: Any, value: Any) -> bool:
     """Whether a Python scalar takes the element type of an array."""
     return hasattr(array, "dtype") and (
-        kind(element_type_of(array)) in _SCALAR_INTO[type(value)]
+        kind(element_type_of(array)) in _SCALAR_INTO.get(type(value), "")
     )
 
 

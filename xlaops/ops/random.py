@@ -59,12 +59,14 @@ def rng_uniform(a: ArrayLike, b: ArrayLike, shape: ShapeLike) -> Array:
 
     Source: *RngUniform* in XLA's Operation semantics; ``stablehlo.rng``.
     """
-    return _uniform(*_parameters("rng_uniform", shape, "iuf", a=a, b=b))
+    wanted = checks.array_shape("rng_uniform", "shape", shape)
+    low, high = _typed("rng_uniform", wanted, a=a, b=b)
+    return _uniform(low, high, wanted)
 
 
 @operation("rng_uniform", shape=checks.array_shape)
-def _uniform(low: Array, high: Array, shape: ShapeLike) -> Array:
-    wanted = Shape.coerce(shape)
+def _uniform(a: ArrayLike, b: ArrayLike, shape: ShapeLike) -> Array:
+    low, high, wanted = _parameters("rng_uniform", shape, "iuf", a=a, b=b)
     dtype, sizes = wanted.dtype, wanted.dimensions
     if dtype.name in _NATIVE_INTEGERS:
         return _draw("UNIFORM", low, high, sizes)
@@ -107,19 +109,40 @@ def rng_normal(mu: ArrayLike, sigma: ArrayLike, shape: ShapeLike) -> Array:
 
     Source: *RngNormal* in XLA's Operation semantics; ``stablehlo.rng``.
     """
-    return _normal(*_parameters("rng_normal", shape, "f", mu=mu, sigma=sigma))
+    wanted = checks.array_shape("rng_normal", "shape", shape)
+    mean, deviation = _typed("rng_normal", wanted, mu=mu, sigma=sigma)
+    return _normal(mean, deviation, wanted)
 
 
 @operation("rng_normal", shape=checks.array_shape)
-def _normal(mean: Array, deviation: Array, shape: ShapeLike) -> Array:
-    return _draw("NORMAL", mean, deviation, Shape.coerce(shape).dimensions)
+def _normal(mu: ArrayLike, sigma: ArrayLike, shape: ShapeLike) -> Array:
+    mean, deviation, wanted = _parameters("rng_normal", shape, "f", mu=mu, sigma=sigma)
+    return _draw("NORMAL", mean, deviation, wanted.dimensions)
+
+
+def _typed(
+    operation: str, wanted: Shape, **scalars: ArrayLike
+) -> tuple[ArrayLike, ...]:
+    """Python scalars with the element type of the shape, and other values as they are.
+
+    Here and not while tracing, when a Python scalar has a type of its own.
+    """
+    example = np.zeros((), wanted.dtype)
+    return tuple(
+        checks.typed_scalar(operation, name, value, checks.element_type_of(example))
+        if isinstance(value, (bool, int, float, complex))
+        and not isinstance(value, np.generic)
+        and checks.takes_scalar(example, value)
+        else value
+        for name, value in scalars.items()
+    )
 
 
 def _parameters(
     operation: str, shape: ShapeLike, allowed: str, **scalars: ArrayLike
 ) -> tuple[Array, Array, Shape]:
     """The scalars with the element type of the shape, and the shape."""
-    wanted = checks.array_shape(operation, "shape", shape)
+    wanted = Shape.coerce(shape)
     kind = checks.kind(wanted.dtype)
     if kind not in allowed or (kind == "f" and wanted.dtype.name not in _NATIVE):
         kinds = "integer or floating-point" if "i" in allowed else "floating-point"
