@@ -245,7 +245,7 @@ def eq_total_order(
       >>> xo.eq_total_order(jnp.array([-0.0, jnp.nan]), jnp.array([0.0, jnp.nan]))
       Array([False,  True], dtype=bool)
 
-    Source: *Eq* in XLA's Operation semantics; ``stablehlo.compare EQ, TOTALORDER``.
+    Source: *Eq* in XLA's Operation semantics; ``stablehlo.compare`` of integers.
     """
     x, y = broadcasting.binary("eq_total_order", lhs, rhs, broadcast_dimensions, "biuf")
     return _total_order("EQ", x, y)
@@ -282,7 +282,7 @@ def ne_total_order(
       >>> xo.ne_total_order(jnp.array([-0.0, jnp.nan]), jnp.array([0.0, jnp.nan]))
       Array([ True, False], dtype=bool)
 
-    Source: *Ne* in XLA's Operation semantics; ``stablehlo.compare NE, TOTALORDER``.
+    Source: *Ne* in XLA's Operation semantics; ``stablehlo.compare`` of integers.
     """
     x, y = broadcasting.binary("ne_total_order", lhs, rhs, broadcast_dimensions, "biuf")
     return _total_order("NE", x, y)
@@ -319,7 +319,7 @@ def ge_total_order(
       >>> xo.ge_total_order(jnp.array([-0.0, jnp.nan]), jnp.array([0.0, jnp.nan]))
       Array([False,  True], dtype=bool)
 
-    Source: *Ge* in XLA's Operation semantics; ``stablehlo.compare GE, TOTALORDER``.
+    Source: *Ge* in XLA's Operation semantics; ``stablehlo.compare`` of integers.
     """
     x, y = broadcasting.binary("ge_total_order", lhs, rhs, broadcast_dimensions, "biuf")
     return _total_order("GE", x, y)
@@ -356,7 +356,7 @@ def gt_total_order(
       >>> xo.gt_total_order(jnp.array([-0.0, jnp.nan]), jnp.array([0.0, jnp.nan]))
       Array([False, False], dtype=bool)
 
-    Source: *Gt* in XLA's Operation semantics; ``stablehlo.compare GT, TOTALORDER``.
+    Source: *Gt* in XLA's Operation semantics; ``stablehlo.compare`` of integers.
     """
     x, y = broadcasting.binary("gt_total_order", lhs, rhs, broadcast_dimensions, "biuf")
     return _total_order("GT", x, y)
@@ -393,7 +393,7 @@ def le_total_order(
       >>> xo.le_total_order(jnp.array([-0.0, jnp.nan]), jnp.array([0.0, jnp.nan]))
       Array([ True,  True], dtype=bool)
 
-    Source: *Le* in XLA's Operation semantics; ``stablehlo.compare LE, TOTALORDER``.
+    Source: *Le* in XLA's Operation semantics; ``stablehlo.compare`` of integers.
     """
     x, y = broadcasting.binary("le_total_order", lhs, rhs, broadcast_dimensions, "biuf")
     return _total_order("LE", x, y)
@@ -430,7 +430,7 @@ def lt_total_order(
       >>> xo.lt_total_order(jnp.array([-0.0, jnp.nan]), jnp.array([0.0, jnp.nan]))
       Array([ True, False], dtype=bool)
 
-    Source: *Lt* in XLA's Operation semantics; ``stablehlo.compare LT, TOTALORDER``.
+    Source: *Lt* in XLA's Operation semantics; ``stablehlo.compare`` of integers.
     """
     x, y = broadcasting.binary("lt_total_order", lhs, rhs, broadcast_dimensions, "biuf")
     return _total_order("LT", x, y)
