@@ -109,13 +109,15 @@ def time_calls(result: report.Report, cases: Sequence[Case], rounds: int) -> Non
 
 def _time_case(case: Case, rounds: int) -> dict[str, Any]:
     operands = case.arrays()
-    calls: dict[str, Callable[[], Any]] = {
-        "ours": functools.partial(case.ours, *operands)
-    }
+    functions: dict[str, Callable[..., Any]] = {"ours": case.ours}
     if lowered_by_lax(case, operands) is not None:
-        calls["lax"] = functools.partial(case.lax, *operands)
+        functions["lax"] = case.lax
     if not isinstance(case.jnp, str):
-        calls["jnp"] = functools.partial(case.jnp, *operands)
+        functions["jnp"] = case.jnp
+    calls = {
+        name: functools.partial(_from_python(function, len(operands)), *operands)
+        for name, function in functions.items()
+    }
     timings = dict(
         zip(calls, timing.interleaved(list(calls.values()), rounds=rounds), strict=True)
     )
@@ -126,6 +128,23 @@ def _time_case(case: Case, rounds: int) -> dict[str, Any]:
         "lax/ours": best["lax"] / best["ours"] if "lax" in best else None,
         "ours/jnp": best["ours"] / best["jnp"] if "jnp" in best else None,
     }
+
+
+def _from_python(function: Callable[..., Any], count: int) -> Callable[..., Any]:
+    """The function as a program calls it: from a function of Python.
+
+    Many cases need a lambda to pass keywords or a scalar. Its frame costs what the
+    tenth of a call costs, so all that are compared get one.
+    """
+    if getattr(function, "__name__", "") == "<lambda>":
+        return function
+    match count:
+        case 1:
+            return lambda x: function(x)
+        case 2:
+            return lambda x, y: function(x, y)
+        case _:
+            return lambda *operands: function(*operands)
 
 
 def _summarize(

@@ -25,9 +25,6 @@ Normalizer = Callable[[str, str, Any], Any]
 _CONCRETE: set[type] = set()
 _SCALARS = (bool, int, float, complex)
 
-# What stands for an argument that has no default and was not given.
-_MISSING = inspect.Parameter.empty
-
 # How many forms of the static arguments an operation remembers before it starts anew.
 _REMEMBERED = 2048
 
@@ -80,37 +77,114 @@ def _with_fast_path(
     forms: "_StaticForms",
     alike: tuple[str, ...],
 ) -> Callable[..., Any]:
-    total, operand_count = len(parameters), len(parameters) - forms.count
-    static_defaults = tuple(p.default for p in parameters[operand_count:])
-    # The number of arguments when all of them are operands, if it may be so.
-    plain_count = -1 if _MISSING in static_defaults else operand_count
-    concrete = _CONCRETE
-    plain: Callable[..., Any] | None = None
+    count = len(parameters) - forms.count
+    names = tuple(p.name for p in parameters)
+    if any(p.kind is not p.POSITIONAL_OR_KEYWORD for p in parameters):
+        raise TypeError(f"{operation}: parameters must be positional or by keyword")
 
-    @functools.wraps(function)
-    def call(*args: Any, **kwargs: Any) -> Any:
-        # This is every eager call of every operation: plain, flat code on purpose.
-        nonlocal plain
-        if not kwargs and len(args) == plain_count:
-            if plain is None:
-                plain = forms.find(static_defaults)[1]
-            operands, static, jitted = args, (), plain
-        else:
-            if kwargs or len(args) != total:
-                args = _positional(operation, function, parameters, args, kwargs)
-            operands = args[:operand_count]
-            static, jitted = forms.find(args[operand_count:])
-        for value in operands:
-            if type(value) not in concrete and not _is_concrete(value):
-                break
-        else:
-            return jitted(*operands)
-        typed = _with_typed_scalars(operation, parameters, alike, operands)
-        if typed is None:
-            return function(*operands, *static)
-        return jitted(*typed)
+    together = tuple(name in alike for name in names[:count])
 
+    plans: dict[tuple[type, ...], _ScalarPlan] = {}
+
+    def call_slowly(form: _Form, operands: tuple[Any, ...]) -> Any:
+        plan = plans.get(tuple(map(type, operands)))
+        if plan is not None and plan.fits(operands):
+            return form.jitted(*operands)
+        if not all(map(_is_concrete, operands)):
+            typed = _with_typed_scalars(operation, names, together, operands)
+            if typed is None:
+                return function(*operands, *form.static)
+            plan = _ScalarPlan.of(operands, together)
+            if plan is not None:
+                plans[tuple(map(type, operands))] = plan
+            operands = typed
+        return form.jitted(*operands)
+
+    defaults = function.__defaults__ or ()
+    call = _entry(names[:count], names[count:], len(defaults))(
+        _CONCRETE, forms.find, call_slowly, *defaults
+    )
+    call.__defaults__ = function.__defaults__
+    return functools.wraps(function)(call)
+
+
+@functools.cache
+def _entry(
+    operands: tuple[str, ...], static: tuple[str, ...], default_count: int
+) -> Callable[..., Any]:
+    """What makes the function that takes every call of an operation.
+
+    Its code is written out for the given names, as that of a dataclass is: Python then
+    binds the arguments itself, in a tenth of the time of any loop over ``*args`` and
+    ``**kwargs``, and words the error where they do not fit.
+    """
+    names = (*operands, *static)
+    required = names[: len(names) - default_count]
+    optional = names[len(required) :]
+    parameters = ", ".join([*required, *(f"{name}=None" for name in optional)])
+    defaults = ", ".join(f"_default_{name}" for name in optional)
+    are_concrete = " and ".join(f"_type({name}) in _concrete" for name in operands)
+    # Nothing is looked up for static arguments that are all defaults, or those of the
+    # call before: a dictionary costs little in a loop of its own, but much more in
+    # between two programs of XLA, where nothing of it is in the processor's caches.
+    are_defaults = " and ".join(f"{name} is _default_{name}" for name in static)
+    if len(static) > default_count:
+        are_defaults = "False"
+    are_latest = " and ".join(f"{name} is _latest_{name}" for name in static)
+    latest = "".join(f"_latest_{name}, " for name in static)
+    passed = ", ".join(operands)
+    written = _tuple(static)
+    with_others = f"""
+            {latest}_jitted = _latest
+            if {are_latest}:
+                return _jitted({passed})
+            _form = _find({written})
+            if _form.is_remembered:
+                _latest = (*_form.written, _form.jitted)
+            return _form.jitted({passed})"""
+    code = f"""
+def make(_concrete, _find, _call_slowly, {defaults}):
+    _plain = None
+    _latest = ({"_unset, " * len(static)}None)
+    def call({parameters}):
+        nonlocal _plain, _latest
+        if {are_concrete or "True"}:
+            if {are_defaults or "True"}:
+                if _plain is None:
+                    _plain = _find({written}).jitted
+                return _plain({passed})
+{with_others if static else ""}
+        return _call_slowly(_find({written}), {_tuple(operands)})
     return call
+"""
+    # Not by their names: a parameter may be called `type`.
+    namespace = {"__name__": __name__, "_type": type, "_unset": object()}
+    exec(compile(code, "<call of an operation>", "exec"), namespace)
+    return cast(Callable[..., Any], namespace["make"])
+
+
+def _tuple(names: tuple[str, ...]) -> str:
+    return f"({''.join(f'{name}, ' for name in names)})"
+
+
+class _Form:
+    """Static arguments in normal form, and the jit of the operation with them."""
+
+    __slots__ = ("is_remembered", "jitted", "static", "written")
+
+    def __init__(
+        self,
+        static: tuple[Any, ...],
+        jitted: Callable[..., Any],
+        written: tuple[Any, ...],
+    ) -> None:
+        self.static = static
+        self.jitted = jitted
+        # As they were written. They are kept: as long as they live, their ids, by
+        # which they are known, are theirs alone.
+        self.written = written
+        # Whether they stay as they are, so that the same objects mean the same.
+        self.is_remembered = all(map(_is_immutable, written))
 
 
 class _StaticForms:
@@ -136,30 +210,28 @@ class _StaticForms:
             (p.name, normalizers[p.name], p.default) for p in parameters
         )
         self._jits: dict[tuple[Any, ...], Callable[..., Any]] = {}
-        # The values are kept with the result: as long as they live, their ids are
-        # theirs alone.
-        self._written: dict[tuple[int, ...], tuple[Any, ...]] = {}
+        # By the ids of the arguments as written.
+        self._known: dict[tuple[int, ...], _Form] = {}
 
-    def find(
-        self, written: tuple[Any, ...]
-    ) -> tuple[tuple[Any, ...], Callable[..., Any]]:
-        """The normal form of the arguments, and the jit of the function with them."""
-        identity = tuple(map(id, written))
-        known = self._written.get(identity)
-        if known is None:
-            normal = self._normal(written)
-            jitted = self._jits.get(normal)
-            if jitted is None:
-                if len(self._jits) >= _REMEMBERED:
-                    self._jits.clear()
-                    self._written.clear()
-                jitted = self._jits[normal] = _jitted(self._function, normal)
-            known = (normal, jitted, written)
-            if all(map(_is_immutable, written)):
-                if len(self._written) >= _REMEMBERED:
-                    self._written.clear()
-                self._written[identity] = known
-        return known[0], known[1]
+    def find(self, written: tuple[Any, ...]) -> _Form:
+        """The form of arguments, whether they are known or not."""
+        key = tuple(map(id, written))
+        form = self._known.get(key)
+        if form is not None:
+            return form
+        normal = self._normal(written)
+        jitted = self._jits.get(normal)
+        if jitted is None:
+            if len(self._jits) >= _REMEMBERED:
+                self._jits.clear()
+                self._known.clear()
+            jitted = self._jits[normal] = _jitted(self._function, normal)
+        form = _Form(normal, jitted, written)
+        if form.is_remembered:
+            if len(self._known) >= _REMEMBERED:
+                self._known.clear()
+            self._known[key] = form
+        return form
 
     def _normal(self, written: tuple[Any, ...]) -> tuple[Any, ...]:
         # Defaults are written in normal form.
@@ -201,39 +273,71 @@ def _is_immutable(value: Any) -> bool:
     )
 
 
-def _positional(
-    operation: str,
-    function: Callable[..., Any],
-    parameters: tuple[inspect.Parameter, ...],
-    args: tuple[Any, ...],
-    kwargs: dict[str, Any],
-) -> tuple[Any, ...]:
-    """All arguments in order, with defaults; a TypeError that names the operation."""
-    rest = parameters[len(args) :]
-    values = [kwargs.get(p.name, p.default) for p in rest]
-    # By identity: arrays cannot be compared for being anything.
-    if (
-        len(args) <= len(parameters)
-        and not any(value is _MISSING for value in values)
-        and sum(p.name in kwargs for p in rest) == len(kwargs)
-    ):
-        return (*args, *values)
-    unknown = kwargs.keys() - {p.name for p in parameters}
-    if unknown:
-        raise TypeError(
-            f"{operation}: got an unexpected keyword argument {min(unknown)!r}"
-        )
-    try:
-        inspect.signature(function).bind(*args, **kwargs)
-    except TypeError as error:
-        raise TypeError(f"{operation}: {error}") from None
-    raise AssertionError(f"{operation}: arguments fit the signature")  # a bug of ours
+# By the type of a Python scalar, the element types into which JAX converts it, once it
+# is traced, without rounding twice. For an int: of one that fits into 32 bits.
+_EXACT_FOR: dict[type, frozenset[np.dtype[Any]]] = {
+    kind: frozenset(map(np.dtype, names.split()))
+    for kind, names in {
+        bool: "bool",
+        int: "int32 int64 float32 float64",
+        float: "float32 float64 complex64 complex128",
+        complex: "complex64 complex128",
+    }.items()
+}
+
+
+class _ScalarPlan:
+    """What tells quickly that a jit may take arrays and scalars of these types.
+
+    A loop over them at every call would cost as much as a third of it.
+    """
+
+    __slots__ = ("array", "arrays", "exact", "ints")
+
+    @classmethod
+    def of(
+        cls, operands: tuple[Any, ...], together: tuple[bool, ...]
+    ) -> "_ScalarPlan | None":
+        """The plan for the types of operands; None where there is more to check."""
+        plan = cls()
+        arrays, ints, exact = [], [], None
+        for index, (value, one_of_them) in enumerate(
+            zip(operands, together, strict=True)
+        ):
+            kind = type(value)
+            if kind in _EXACT_FOR and one_of_them:
+                exact = _EXACT_FOR[kind] if exact is None else exact & _EXACT_FOR[kind]
+                if kind is int:
+                    ints.append(index)
+            elif kind not in _CONCRETE:
+                return None
+            elif one_of_them:
+                arrays.append(index)
+        if exact is None or not arrays:
+            return None
+        plan.array, *plan.arrays = arrays
+        plan.ints = ints
+        plan.exact = exact
+        return plan
+
+    def fits(self, operands: tuple[Any, ...]) -> bool:
+        """Whether a jit takes operands of the plan's types as they are."""
+        dtype = operands[self.array].dtype
+        if dtype not in self.exact:
+            return False
+        for index in self.arrays:
+            if operands[index].dtype != dtype:
+                return False
+        for index in self.ints:  # noqa: SIM110 - a generator is slower
+            if not -(2**31) <= operands[index] < 2**31:
+                return False
+        return True
 
 
 def _with_typed_scalars(
     operation: str,
-    parameters: tuple[inspect.Parameter, ...],
-    alike: tuple[str, ...],
+    names: tuple[str, ...],
+    together: tuple[bool, ...],
     operands: tuple[Any, ...],
 ) -> tuple[Any, ...] | None:
     """Concrete operands, in which Python scalars may have become arrays.
@@ -244,17 +348,17 @@ def _with_typed_scalars(
     nothing says what type a scalar takes: then the function itself is called.
     """
     arrays = []
-    for parameter, value in zip(parameters, operands, strict=False):
+    for value, one_of_them in zip(operands, together, strict=True):
         if type(value) not in _SCALARS:
             if not _is_concrete(value):
                 return None
-            if parameter.name in alike:
+            if one_of_them:
                 arrays.append(value)
     typed = []
-    for parameter, value in zip(parameters, operands, strict=False):
+    for name, value, one_of_them in zip(names, operands, together, strict=False):
         if type(value) in _SCALARS:
             dtype = None
-            if arrays and parameter.name in alike:
+            if arrays and one_of_them:
                 partners = (x for x in arrays if checks.takes_scalar(x, value))
                 partner = next(partners, None)
                 if partner is None:
@@ -263,7 +367,7 @@ def _with_typed_scalars(
             if not _is_traced_exactly(value, dtype):
                 if dtype is None:
                     return None
-                value = checks.typed_scalar(operation, parameter.name, value, dtype)
+                value = checks.typed_scalar(operation, name, value, dtype)
         typed.append(value)
     return tuple(typed)
 
