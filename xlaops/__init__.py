@@ -19,6 +19,12 @@ from .ops.arithmetic import pow as pow
 from .ops.arithmetic import rem as rem
 from .ops.arithmetic import sign as sign
 from .ops.arithmetic import sub as sub
+from .ops.bits import clz as clz
+from .ops.bits import mulhi as mulhi
+from .ops.bits import population_count as population_count
+from .ops.bits import shift_left as shift_left
+from .ops.bits import shift_right_arithmetic as shift_right_arithmetic
+from .ops.bits import shift_right_logical as shift_right_logical
 from .ops.broadcast import broadcast as broadcast
 from .ops.broadcast import broadcast_in_dim as broadcast_in_dim
 from .ops.comparison import compare as compare
@@ -35,10 +41,20 @@ from .ops.comparison import lt as lt
 from .ops.comparison import lt_total_order as lt_total_order
 from .ops.comparison import ne as ne
 from .ops.comparison import ne_total_order as ne_total_order
+from .ops.complex_parts import complex as complex
+from .ops.complex_parts import conj as conj
+from .ops.complex_parts import imag as imag
+from .ops.complex_parts import real as real
+from .ops.composition import call as call
+from .ops.composition import optimization_barrier as optimization_barrier
+from .ops.constants import constant as constant
 from .ops.constants import iota as iota
 from .ops.control_flow import conditional as conditional
+from .ops.control_flow import scan as scan
 from .ops.control_flow import while_ as while_
+from .ops.conversion import bitcast_convert_type as bitcast_convert_type
 from .ops.conversion import convert_element_type as convert_element_type
+from .ops.conversion import reduce_precision as reduce_precision
 from .ops.convolution import conv as conv
 from .ops.convolution import conv_general as conv_general
 from .ops.convolution import conv_general_dilated as conv_general_dilated
@@ -48,12 +64,30 @@ from .ops.convolution import (
 from .ops.convolution import conv_with_general_padding as conv_with_general_padding
 from .ops.dot import dot as dot
 from .ops.dot import dot_general as dot_general
+from .ops.dynamic_slicing import dynamic_slice as dynamic_slice
+from .ops.dynamic_slicing import dynamic_update_slice as dynamic_update_slice
+from .ops.fft import fft as fft
+from .ops.gather import gather as gather
+from .ops.hlo_only import async_done as async_done
+from .ops.hlo_only import async_start as async_start
+from .ops.hlo_only import async_update as async_update
+from .ops.hlo_only import bitcast as bitcast
+from .ops.hlo_only import copy as copy
+from .ops.hlo_only import copy_done as copy_done
+from .ops.hlo_only import copy_start as copy_start
+from .ops.hlo_only import domain as domain
+from .ops.hlo_only import fusion as fusion
+from .ops.hlo_only import rng_get_and_update_state as rng_get_and_update_state
+from .ops.linalg import cholesky as cholesky
+from .ops.linalg import triangular_solve as triangular_solve
 from .ops.logical import and_ as and_
 from .ops.logical import not_ as not_
 from .ops.logical import or_ as or_
 from .ops.logical import xor as xor
+from .ops.ragged_dot import ragged_dot as ragged_dot
 from .ops.random import rng_normal as rng_normal
 from .ops.random import rng_uniform as rng_uniform
+from .ops.rng_bit_generator import rng_bit_generator as rng_bit_generator
 from .ops.rounding import ceil as ceil
 from .ops.rounding import floor as floor
 from .ops.rounding import round as round
@@ -61,13 +95,23 @@ from .ops.rounding import round_nearest_afz as round_nearest_afz
 from .ops.rounding import round_nearest_even as round_nearest_even
 from .ops.selection import clamp as clamp
 from .ops.selection import select as select
+from .ops.shape import collapse as collapse
 from .ops.shape import concat_in_dim as concat_in_dim
 from .ops.shape import pad as pad
+from .ops.shape import pad_in_dim as pad_in_dim
 from .ops.shape import reshape as reshape
+from .ops.shape import (
+    reshape_with_inferred_dimension as reshape_with_inferred_dimension,
+)
+from .ops.shape import rev as rev
 from .ops.shape import transpose as transpose
 from .ops.slicing import slice as slice
+from .ops.slicing import slice_in_dim as slice_in_dim
+from .ops.top_k import top_k as top_k
 from .ops.transcendental import cbrt as cbrt
 from .ops.transcendental import cos as cos
+from .ops.transcendental import cosh as cosh
+from .ops.transcendental import erf as erf
 from .ops.transcendental import exp as exp
 from .ops.transcendental import expm1 as expm1
 from .ops.transcendental import log as log
@@ -78,6 +122,8 @@ from .ops.transcendental import sin as sin
 from .ops.transcendental import sqrt as sqrt
 from .ops.transcendental import tan as tan
 from .ops.transcendental import tanh as tanh
+from .ops.tuples import get_tuple_element as get_tuple_element
+from .ops.tuples import tuple as tuple
 from .types import AccuracyMode as AccuracyMode
 from .types import ChannelHandle as ChannelHandle
 from .types import ChannelType as ChannelType
@@ -107,6 +153,7 @@ from .types import Tolerance as Tolerance
 from .types import Transpose as Transpose
 
 if TYPE_CHECKING:
+    from . import builder as builder
     from . import catalog as catalog
     from . import ffi as ffi
     from . import types as types
@@ -144,34 +191,59 @@ __all__ = [
     "abs",
     "add",
     "and_",
+    "async_done",
+    "async_start",
+    "async_update",
     "atan2",
+    "bitcast",
+    "bitcast_convert_type",
     "broadcast",
     "broadcast_in_dim",
+    "call",
     "cbrt",
     "ceil",
+    "cholesky",
     "clamp",
+    "clz",
+    "collapse",
     "compare",
+    "complex",
     "concat_in_dim",
     "conditional",
+    "conj",
+    "constant",
     "conv",
     "conv_general",
     "conv_general_dilated",
     "conv_with_general_dimensions",
     "conv_with_general_padding",
     "convert_element_type",
+    "copy",
+    "copy_done",
+    "copy_start",
     "cos",
+    "cosh",
     "div",
+    "domain",
     "dot",
     "dot_general",
+    "dynamic_slice",
+    "dynamic_update_slice",
     "eq",
     "eq_total_order",
+    "erf",
     "exp",
     "expm1",
+    "fft",
     "floor",
+    "fusion",
+    "gather",
     "ge",
     "ge_total_order",
+    "get_tuple_element",
     "gt",
     "gt_total_order",
+    "imag",
     "iota",
     "is_finite",
     "le",
@@ -184,35 +256,54 @@ __all__ = [
     "max",
     "min",
     "mul",
+    "mulhi",
     "ne",
     "ne_total_order",
     "neg",
     "not_",
+    "optimization_barrier",
     "or_",
     "pad",
+    "pad_in_dim",
+    "population_count",
     "pow",
+    "ragged_dot",
+    "real",
+    "reduce_precision",
     "rem",
     "reshape",
+    "reshape_with_inferred_dimension",
+    "rev",
+    "rng_bit_generator",
+    "rng_get_and_update_state",
     "rng_normal",
     "rng_uniform",
     "round",
     "round_nearest_afz",
     "round_nearest_even",
     "rsqrt",
+    "scan",
     "select",
+    "shift_left",
+    "shift_right_arithmetic",
+    "shift_right_logical",
     "sign",
     "sin",
     "slice",
+    "slice_in_dim",
     "sqrt",
     "sub",
     "tan",
     "tanh",
+    "top_k",
     "transpose",
+    "triangular_solve",
+    "tuple",
     "while_",
     "xor",
 ]
 
-_SUBPACKAGES = ("catalog", "ffi", "types")
+_SUBPACKAGES = ("builder", "catalog", "ffi", "types")
 
 
 def __getattr__(name: str) -> Any:

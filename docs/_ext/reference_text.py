@@ -29,13 +29,16 @@ def families() -> list[str]:
     return list(dict.fromkeys(record.family for record in catalog.RECORDS))
 
 
-def functions_of(family: str) -> list[str]:
-    """Names of the implemented functions of a family, in the catalog's order."""
+def functions_of(family: str, status: catalog.Status = "implemented") -> list[str]:
+    """Names of the functions of a family and status, in the catalog's order.
+
+    Those of ``"hlo-only"`` exist as well: they raise an error.
+    """
     return list(
         dict.fromkeys(
             record.function
             for record in catalog.RECORDS
-            if record.family == family and record.status == "implemented"
+            if record.family == family and record.status == status and record.function
         )
     )
 
@@ -53,8 +56,8 @@ def overview() -> str:
 def family_page(family: str) -> str:
     """What stands below the title and the introduction of a family's page.
 
-    A table of all its signatures, one entry for each implemented function, and the
-    notes on what is not implemented.
+    A table of all its signatures, one entry for each implemented function, the notes on
+    what is not implemented, and entries of the functions that only say so.
     """
     rows = [r for r in catalog.RECORDS if r.family == family]
     if not rows:
@@ -71,6 +74,7 @@ def family_page(family: str) -> str:
         items = [r for r in rows if r.status == status]
         if items:
             parts += [heading, "\n".join(map(_item, items))]
+    parts += [_entry(name) for name in functions_of(family, "hlo-only")]
     return "\n\n".join(parts) + "\n"
 
 
@@ -165,7 +169,7 @@ def _table(rows: Iterable[catalog.Record]) -> Iterator[str]:
     yield "|---|---|---|---|---|"
     for r in rows:
         name = f"`{r.function}`" if r.function else "-"
-        if r.status == "implemented":
+        if r.function and r.status != "planned":
             name = f"{{py:obj}}`{r.function} <xlaops.{r.function}>`"
         cells = (name, _signature(r), _stablehlo(r) or "-", _lax(r) or "-", r.status)
         yield f"| {' | '.join(cells)} |"
@@ -212,7 +216,7 @@ def _entry(function: str) -> str:
         and r.variant not in ("broadcast_dimensions", "result_accuracy")
     ]
     lines = ["```{eval-rst}", f".. autofunction:: xlaops.{function}", ""]
-    if len(catalog.functions()[function]) == 1 and notes:
+    if len(notes) == 1 and len(catalog.functions()[function]) == 1:
         lines.append(f"   Beside *jax.lax*: {_rst(notes[0][1])}")
     elif notes:
         lines += ["   Beside *jax.lax*:", ""]
@@ -257,7 +261,12 @@ def _markdown(text: str) -> str:
 
 def documented() -> set[str]:
     """Dotted names below ``xlaops`` that have an entry in the reference."""
-    names = {name for family in families() for name in functions_of(family)}
+    names = {
+        name
+        for family in families()
+        for status in ("implemented", "hlo-only")
+        for name in functions_of(family, status)
+    }
     for module in ("types", "ffi", "catalog"):
         members = exported(importlib.import_module(f"xlaops.{module}"))
         names |= {f"{module}.{member}" for member in members}

@@ -22,7 +22,7 @@ BROADCAST = in_family(
         "order; a size of one stretches.",
     ),
     row(
-        "planned",
+        "implemented",
         "Constant",
         "literal",
         stablehlo="stablehlo.constant",
@@ -40,7 +40,7 @@ BROADCAST = in_family(
     ),
     # Only in the header: constants of fixed rank, all of them one Constant here.
     row(
-        "planned",
+        "implemented",
         "ConstantLiteral",
         "literal",
         section="Constant",
@@ -52,7 +52,7 @@ BROADCAST = in_family(
     ),
     *(
         row(
-            "planned",
+            "implemented",
             name,
             parameters,
             section="Constant",
@@ -60,7 +60,8 @@ BROADCAST = in_family(
             lax="full",
             function="constant",
             source="header",
-            note="Constant of an array of this rank; its type comes from the values.",
+            note="Constant of an array of this rank, whose literal it calls "
+            f"{parameters}; its type comes from them.",
         )
         for name, parameters in (
             ("ConstantR0", "value"),
@@ -76,7 +77,7 @@ BROADCAST = in_family(
 SHAPE = in_family(
     "shape",
     row(
-        "planned",
+        "implemented",
         "Collapse",
         "operand dimensions",
         stablehlo="stablehlo.reshape",
@@ -124,7 +125,7 @@ SHAPE = in_family(
         "has no such form.",
     ),
     row(
-        "planned",
+        "implemented",
         "Rev",
         "operand dimensions",
         section="Rev (reverse)",
@@ -143,7 +144,7 @@ SHAPE = in_family(
     ),
     # Only in the header.
     row(
-        "planned",
+        "implemented",
         "PadInDim",
         "operand padding_value dimno pad_lo pad_hi",
         section="Pad",
@@ -153,7 +154,7 @@ SHAPE = in_family(
         note="Pad along one dimension, without interior padding.",
     ),
     row(
-        "planned",
+        "implemented",
         "ReshapeWithInferredDimension",
         "operand new_sizes inferred_dimension",
         section="Reshape",
@@ -168,7 +169,7 @@ SHAPE = in_family(
 SLICING = in_family(
     "slicing",
     row(
-        "planned",
+        "implemented",
         "DynamicSlice",
         "operand start_indices slice_sizes",
         stablehlo="stablehlo.dynamic_slice",
@@ -177,7 +178,7 @@ SLICING = in_family(
         "the document's table says size_indices for slice_sizes.",
     ),
     row(
-        "planned",
+        "implemented",
         "DynamicUpdateSlice",
         "operand update start_indices",
         stablehlo="stablehlo.dynamic_update_slice",
@@ -195,7 +196,7 @@ SLICING = in_family(
     ),
     # Only in the header.
     row(
-        "planned",
+        "implemented",
         "SliceInDim",
         "operand start_index limit_index stride dimno",
         section="Slice",
@@ -210,7 +211,7 @@ SLICING = in_family(
 GATHER_SCATTER = in_family(
     "gather_scatter",
     row(
-        "planned",
+        "implemented",
         "Gather",
         "operand start_indices dimension_numbers slice_sizes indices_are_sorted",
         stablehlo="stablehlo.gather",
@@ -244,7 +245,7 @@ SORTING = in_family(
         "ascending by leading keys; not stable unless asked.",
     ),
     row(
-        "planned",
+        "implemented",
         "TopK",
         "operand k largest",
         stablehlo="chlo.top_k mhlo.topk",
@@ -337,14 +338,14 @@ DYNAMIC_SHAPE = in_family(
 TUPLES = in_family(
     "tuples",
     row(
-        "planned",
+        "implemented",
         "GetTupleElement",
         "tuple_data index",
         stablehlo="stablehlo.get_tuple_element",
         note="Tuples are Python tuples; a negative index is an error.",
     ),
     row(
-        "planned",
+        "implemented",
         "Tuple",
         "elements",
         stablehlo="stablehlo.tuple",

@@ -161,7 +161,7 @@ DOT = in_family(
         "DotDimensionNumbers.",
     ),
     row(
-        "planned",
+        "implemented",
         "RaggedDot",
         "lhs rhs group_sizes dimension_numbers precision_config preferred_element_type",
         stablehlo="chlo.ragged_dot",
@@ -175,7 +175,7 @@ DOT = in_family(
 LINALG = in_family(
     "linalg",
     row(
-        "planned",
+        "implemented",
         "Cholesky",
         "a lower",
         stablehlo="stablehlo.cholesky",
@@ -184,7 +184,7 @@ LINALG = in_family(
         "told otherwise; the other triangle of the result is unspecified.",
     ),
     row(
-        "planned",
+        "implemented",
         "TriangularSolve",
         "a b left_side lower unit_diagonal transpose_a",
         stablehlo="stablehlo.triangular_solve",
@@ -198,7 +198,7 @@ LINALG = in_family(
 FFT = in_family(
     "fft",
     row(
-        "planned",
+        "implemented",
         "Fft",
         "operand fft_type fft_length",
         stablehlo="stablehlo.fft",
@@ -229,7 +229,7 @@ RANDOM = in_family(
         "lax are drawn through a wider one or refused.",
     ),
     row(
-        "planned",
+        "implemented",
         "RngBitGenerator",
         "algorithm initial_state shape",
         stablehlo="stablehlo.rng_bit_generator",

@@ -141,7 +141,7 @@ ELEMENTWISE = in_family(
         "scalars; where min exceeds max, the result is max.",
     ),
     row(
-        "planned",
+        "implemented",
         "Clz",
         "operand",
         stablehlo="stablehlo.count_leading_zeros",
@@ -149,7 +149,7 @@ ELEMENTWISE = in_family(
         note="Integers only; zero gives the width of the type.",
     ),
     *_binary(
-        "planned",
+        "implemented",
         "Complex",
         "stablehlo.complex",
         "complex",
@@ -157,7 +157,7 @@ ELEMENTWISE = in_family(
     ),
     *_accurate("implemented", "Cos", "stablehlo.cosine", "cos"),
     row(
-        "planned",
+        "implemented",
         "Cosh",
         "operand",
         stablehlo="chlo.cosh",
@@ -183,7 +183,7 @@ ELEMENTWISE = in_family(
         "MIN, also where lax on constants would end the process.",
     ),
     row(
-        "planned",
+        "implemented",
         "Erf",
         "operand",
         stablehlo="chlo.erf",
@@ -211,7 +211,7 @@ ELEMENTWISE = in_family(
         note="Real floats only, as in lax.",
     ),
     row(
-        "planned",
+        "implemented",
         "Imag",
         "operand",
         stablehlo="stablehlo.imag",
@@ -281,7 +281,7 @@ ELEMENTWISE = in_family(
         "Logical on PRED and bitwise on integers.",
     ),
     row(
-        "planned",
+        "implemented",
         "PopulationCount",
         "operand",
         stablehlo="stablehlo.popcnt",
@@ -296,7 +296,7 @@ ELEMENTWISE = in_family(
         "Integer bases, which lax.pow refuses, are allowed: 2 to the -1 is 0.",
     ),
     row(
-        "planned",
+        "implemented",
         "Real",
         "operand",
         stablehlo="stablehlo.real",
@@ -346,21 +346,21 @@ ELEMENTWISE = in_family(
         "has to be PRED, where lax also takes integers.",
     ),
     *_binary(
-        "planned",
+        "implemented",
         "ShiftLeft",
         "stablehlo.shift_left",
         "shift_left",
         "An amount that is negative or not below the width gives zero.",
     ),
     *_binary(
-        "planned",
+        "implemented",
         "ShiftRightArithmetic",
         "stablehlo.shift_right_arithmetic",
         "shift_right_arithmetic",
         "The top bit is repeated, on unsigned types too.",
     ),
     *_binary(
-        "planned",
+        "implemented",
         "ShiftRightLogical",
         "stablehlo.shift_right_logical",
         "shift_right_logical",
@@ -389,7 +389,7 @@ ELEMENTWISE = in_family(
     ),
     # Only in the header.
     row(
-        "planned",
+        "implemented",
         "Mulhi",
         "lhs rhs broadcast_dimensions",
         stablehlo="chlo.mulhi",
@@ -398,7 +398,7 @@ ELEMENTWISE = in_family(
         note="The high half of an integer product.",
     ),
     row(
-        "planned",
+        "implemented",
         "Conj",
         "operand",
         stablehlo="stablehlo.real stablehlo.negate stablehlo.imag stablehlo.complex",
@@ -531,7 +531,7 @@ CONVERSION = in_family(
         "BitcastConvertType, or Reshape.",
     ),
     row(
-        "planned",
+        "implemented",
         "BitcastConvertType",
         "operand new_element_type",
         stablehlo="stablehlo.bitcast_convert",
@@ -549,7 +549,7 @@ CONVERSION = in_family(
         "NaN into zero; complex to real drops the imaginary part without a warning.",
     ),
     row(
-        "planned",
+        "implemented",
         "ReducePrecision",
         "operand exponent_bits mantissa_bits",
         stablehlo="stablehlo.reduce_precision",

@@ -35,7 +35,7 @@ CONTROL_FLOW = in_family(
     ),
     # Only in the header.
     row(
-        "planned",
+        "implemented",
         "Scan",
         "inputs inits computation scan_dimension scan_dimension_size is_reverse "
         "is_associative",
@@ -50,7 +50,7 @@ CONTROL_FLOW = in_family(
 COMPOSITION = in_family(
     "composition",
     row(
-        "planned",
+        "implemented",
         "Call",
         "computation operands",
         stablehlo="func.call",
@@ -96,7 +96,7 @@ EFFECTS = in_family(
         "after a time-out instead of hanging.",
     ),
     row(
-        "planned",
+        "implemented",
         "OptimizationBarrier",
         "operand",
         stablehlo="stablehlo.optimization_barrier",
@@ -269,7 +269,7 @@ FFI = in_family(
 BUILDER = in_family(
     "builder",
     row(
-        "planned",
+        "implemented",
         "AddDependency",
         "operand token",
         stablehlo="mhlo.add_dependency",
@@ -285,7 +285,7 @@ BUILDER = in_family(
             section="Async",
             stablehlo=stablehlo,
             note="The compiler makes asynchronous operations itself; a program calls "
-            "the operation, or the Start and Done of a collective.",
+            "the computation.",
         )
         for name, parameters, stablehlo in (
             ("AsyncStart", "operands computation", "stablehlo.async_start"),
@@ -323,16 +323,16 @@ BUILDER = in_family(
         "Fusion",
         "operands computation",
         stablehlo="mhlo.fusion",
-        note="The compiler decides what is fused; a program calls the operations, and "
-        "hlo reads the fusions of a dump.",
+        note="The compiler decides what is fused; a program calls the operations under "
+        "jax.jit.",
     ),
     row(
-        "planned",
+        "implemented",
         "Parameter",
         "parameter_number shape name",
         function="builder.Parameter",
         note="An argument of the function in JAX; exists for programs built step by "
-        "step, with the header's parameters.",
+        "step, with the header's parameters behind the builder.",
     ),
 )
 

@@ -26,7 +26,7 @@ class Record:
       function: dotted name below ``xlaops``; empty where there is none.
       status: ``"implemented"``, ``"planned"`` (a function that does not exist yet), or
         ``"hlo-only"``: nothing that a user's program constructs, and the note says what
-        stands for it.
+        stands for it; the function, where there is one, raises an error that does.
       family: page of the documentation, and module of the function.
       source: ``"document"``, or ``"header"`` where only ``xla_builder.h`` has it.
       note: how it differs from lax, which defect of the document was resolved and how,

@@ -341,6 +341,13 @@ def sizes(operation: str, parameter: str, value: Any) -> tuple[int, ...]:
     return result
 
 
+def boolean(operation: str, parameter: str, value: Any) -> bool:
+    """A Python bool."""
+    if isinstance(value, (bool, np.bool_)):
+        return bool(value)
+    raise TypeError(f"{operation}: {parameter} must be a bool, got {describe(value)}")
+
+
 def booleans(operation: str, parameter: str, value: Any) -> tuple[bool, ...]:
     """A tuple of Python bools."""
     is_sequence = isinstance(value, (tuple, list, np.ndarray))

@@ -34,9 +34,23 @@ except ImportError:  # pragma: no cover
 # process (SIGFPE). Gone in jaxlib 0.12. Drop when 0.12 is the oldest supported.
 FOLDING_DIVIDES_BY_ZERO: bool = jax.__version_info__ < (0, 12)
 
+# XLA of jaxlib 0.10 folds the leading zeros of a constant negative number of a signed
+# type below 64 bits to a negative count. Gone in jaxlib 0.12. Drop when 0.12 is the
+# oldest supported.
+FOLDED_CLZ_COUNTS_SIGN_COPIES: bool = jax.__version_info__ < (0, 12)
+
+# XLA of jaxlib 0.10 folds a bit-cast of constants to elements of less than eight bits
+# to the wrong ones. Gone in jaxlib 0.12. Drop when 0.12 is the oldest supported.
+FOLDED_BITCAST_TO_PARTS_OF_BYTES_IS_WRONG: bool = jax.__version_info__ < (0, 12)
+
 # XLA:CPU of jaxlib 0.10 computes some convolutions with negative padding wrong. Gone in
 # jaxlib 0.12. Drop when 0.12 is the oldest supported.
 CROPPED_CONVOLUTION_IS_WRONG: bool = jax.__version_info__ < (0, 12)
+
+# XLA of jaxlib 0.10 merges the slice of a slice at the sum of the starts, and clamps
+# only that sum: slices of which the first one is moved back read the wrong elements.
+# Gone in jaxlib 0.12. Drop when 0.12 is the oldest supported.
+SLICES_MERGE_UNCLAMPED: bool = jax.__version_info__ < (0, 12)
 
 # XLA of jaxlib 0.10 folds the power of -1 with a negative exponent to 0. Gone in jaxlib
 # 0.12. Drop when 0.12 is the oldest supported.

@@ -85,10 +85,16 @@ def _with_fast_path(
     together = tuple(name in alike for name in names[:count])
 
     plans: dict[tuple[type, ...], _ScalarPlan] = {}
+    # Of the call before with scalars: the types of its operands, which one is an array
+    # and its element type. It spares calls like it the plans.
+    latest: list[tuple[Any, ...]] = [(None,) * count + (0, None)]
 
     def call_slowly(form: _Form, operands: tuple[Any, ...]) -> Any:
         plan = plans.get(tuple(map(type, operands)))
         if plan is not None and plan.fits(operands):
+            if not plan.arrays and not plan.ints:
+                dtype = operands[plan.array].dtype
+                latest[0] = (*map(type, operands), plan.array, dtype)
             return form.jitted(*operands)
         if not all(map(_is_concrete, operands)):
             typed = _with_typed_scalars(operation, names, together, operands)
@@ -102,7 +108,7 @@ def _with_fast_path(
 
     defaults = function.__defaults__ or ()
     call = _entry(names[:count], names[count:], len(defaults))(
-        _CONCRETE, forms.find, call_slowly, *defaults
+        _CONCRETE, forms.find, call_slowly, latest, *defaults
     )
     call.__defaults__ = function.__defaults__
     return functools.wraps(function)(call)
@@ -123,38 +129,55 @@ def _entry(
     optional = names[len(required) :]
     parameters = ", ".join([*required, *(f"{name}=None" for name in optional)])
     defaults = ", ".join(f"_default_{name}" for name in optional)
-    are_concrete = " and ".join(f"_type({name}) in _concrete" for name in operands)
-    # Nothing is looked up for static arguments that are all defaults, or those of the
-    # call before: a dictionary costs little in a loop of its own, but much more in
-    # between two programs of XLA, where nothing of it is in the processor's caches.
-    are_defaults = " and ".join(f"{name} is _default_{name}" for name in static)
-    if len(static) > default_count:
-        are_defaults = "False"
-    are_latest = " and ".join(f"{name} is _latest_{name}" for name in static)
-    latest = "".join(f"_latest_{name}, " for name in static)
     passed = ", ".join(operands)
-    written = _tuple(static)
-    with_others = f"""
-            {latest}_jitted = _latest
-            if {are_latest}:
-                return _jitted({passed})
-            _form = _find({written})
-            if _form.is_remembered:
-                _latest = (*_form.written, _form.jitted)
-            return _form.jitted({passed})"""
+    written = f"({_listed('{}', static)})"
+
+    # The form of the static arguments. Nothing is looked up for those that are all
+    # defaults, or those of the call before: a dictionary costs little in a loop of its
+    # own, but much more in between two programs of XLA, where nothing of it is in the
+    # processor's caches.
+    find_form = f"""
+        _form = _plain
+        if _form is None:
+            _form = _plain = _find({written})"""
+    if static:
+        are_defaults = _all("{0} is _default_{0}", static)
+        if len(static) > default_count:
+            are_defaults = "False"
+        find_form = f"""
+        if {are_defaults}:
+            _form = _plain
+            if _form is None:
+                _form = _plain = _find({written})
+        else:
+            {_listed("_latest_{}", static)} _form = _latest
+            if not ({_all("{0} is _latest_{0}", static)}):
+                _form = _find({written})
+                if _form.is_remembered:
+                    _latest = (*_form.written, _form)"""
+
+    # The same for scalars like those of the call before.
+    call_jit = f"""
+        return _form.jitted({passed})"""
+    if operands:
+        call_jit = f"""
+        if {_all("_type({}) in _concrete", operands)}:
+            return _form.jitted({passed})
+        _operands = ({_listed("{}", operands)})
+        {_listed("_type_{}", operands)} _array, _dtype = _with_scalars[0]
+        if ({_all("_type({0}) is _type_{0}", operands)}
+            and _operands[_array].dtype is _dtype):
+            return _form.jitted({passed})
+        return _call_slowly(_form, _operands)"""
+
     code = f"""
-def make(_concrete, _find, _call_slowly, {defaults}):
+def make(_concrete, _find, _call_slowly, _with_scalars, {defaults}):
     _plain = None
     _latest = ({"_unset, " * len(static)}None)
     def call({parameters}):
         nonlocal _plain, _latest
-        if {are_concrete or "True"}:
-            if {are_defaults or "True"}:
-                if _plain is None:
-                    _plain = _find({written}).jitted
-                return _plain({passed})
-{with_others if static else ""}
-        return _call_slowly(_find({written}), {_tuple(operands)})
+{find_form}
+{call_jit}
     return call
 """
     # Not by their names: a parameter may be called `type`.
@@ -163,8 +186,12 @@ def make(_concrete, _find, _call_slowly, {defaults}):
     return cast(Callable[..., Any], namespace["make"])
 
 
-def _tuple(names: tuple[str, ...]) -> str:
-    return f"({''.join(f'{name}, ' for name in names)})"
+def _listed(form: str, names: tuple[str, ...]) -> str:
+    return "".join(f"{form.format(name)}, " for name in names)
+
+
+def _all(form: str, names: tuple[str, ...]) -> str:
+    return " and ".join(form.format(name) for name in names)
 
 
 class _Form:

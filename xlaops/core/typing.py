@@ -36,6 +36,13 @@ DotDimensionNumbersLike: TypeAlias = (
     | Mapping[str, Any]
     | tuple[tuple[Dims, Dims], tuple[Dims, Dims]]
 )
+RaggedDotDimensionNumbersLike: TypeAlias = (
+    types.RaggedDotDimensionNumbers
+    | lax.RaggedDotDimensionNumbers
+    | Mapping[str, Any]
+    | Sequence[Any]
+)
+GatherDimensionNumbersLike: TypeAlias = types.GatherDimensionNumbers | Mapping[str, Any]
 ConvolutionDimensionNumbersLike: TypeAlias = (
     types.ConvolutionDimensionNumbers
     | lax.ConvDimensionNumbers

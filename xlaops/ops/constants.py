@@ -1,6 +1,11 @@
-"""Arrays made of nothing but their shape."""
+"""Arrays made of nothing but their shape, or of values that are known."""
 
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
 from jax import Array, lax
+from jax.typing import ArrayLike
 
 from ..core import checks
 from ..core.operation import operation
@@ -40,3 +45,37 @@ def iota(shape: ShapeLike, iota_dimension: int) -> Array:
         raise TypeError(f"iota: shape must have a numeric element type, got {wanted}")
     checks.dimension("iota", "iota_dimension", iota_dimension, wanted.rank)
     return lax.broadcasted_iota(wanted.dtype, wanted.dimensions, iota_dimension)
+
+
+def constant(literal: ArrayLike | Sequence[Any]) -> Array:
+    """An array of given values.
+
+    Args:
+      literal: array, scalar or nested sequence of numbers. Python numbers get JAX's
+        default types (s32, f32, c64 without ``jax_enable_x64``).
+
+    Returns:
+      An array with the shape, the values and, of a numpy array, the element type of
+      ``literal``, bit by bit.
+
+    Raises:
+      TypeError: if ``literal`` holds anything but numbers.
+
+    Example:
+      >>> import numpy as np
+      >>> import xlaops as xo
+      >>> xo.constant(np.array([[1, 2], [3, 4]], np.int8))
+      Array([[1, 2],
+             [3, 4]], dtype=int8)
+
+    Source: *Constant* in XLA's Operation semantics; ``stablehlo.constant``.
+    """
+    value = literal
+    if isinstance(literal, (list, tuple)):
+        try:
+            value = np.asarray(literal)
+        except ValueError as error:
+            raise TypeError(f"constant: literal: {error}") from None
+    array = checks.array("constant", "literal", value)
+    # Not weakly typed, also if made of a Python number: a constant has a type.
+    return lax.convert_element_type(array, array.dtype) if array.weak_type else array

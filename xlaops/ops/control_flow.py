@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeVar, overload
 
 import jax
+import jax.numpy as jnp
 from jax import Array, lax
 from jax.typing import ArrayLike
 
@@ -156,6 +157,89 @@ def conditional(*args, **kwargs):  # noqa: D417
     return form(*bound.args)
 
 
+def scan(
+    inputs: Sequence[ArrayLike],
+    inits: Sequence[ArrayLike],
+    computation: Callable[..., Any],
+    scan_dimension: int,
+    scan_dimension_size: int | None = None,
+    is_reverse: bool = False,
+    is_associative: bool | None = None,
+) -> Any:
+    """Results and final carries of a computation that walks along one dimension.
+
+    At each index the computation gets the slices of the inputs there (without the
+    dimension) and the carries, and returns the slices of the outputs and the new
+    carries.
+
+    Args:
+      inputs: N arrays of equal size in ``scan_dimension``; N may be 0.
+      inits: M arrays: the carries before the first step.
+      computation: called with N + M arrays; returns K outputs, then M carries of the
+        types of ``inits``, as a tuple (one array alone if K + M is 1).
+      scan_dimension: the dimension of inputs and outputs to walk along.
+      scan_dimension_size: number of steps; needed if there are no inputs.
+      is_reverse: whether to start at the last index.
+      is_associative: whether the computation may be regrouped. XLA may use it; JAX has
+        no way to pass it on, and the result is the same.
+
+    Returns:
+      A tuple of the K outputs, with their slices along ``scan_dimension``, and the M
+      final carries (one array alone if K + M is 1).
+
+    Raises:
+      TypeError: if ``computation`` is not callable or returns other carries.
+      ValueError: if sizes differ, ``scan_dimension`` is out of range, or nothing says
+        how many steps there are.
+
+    Example:
+      >>> import jax.numpy as jnp
+      >>> import xlaops as xo
+      >>> sums, total = xo.scan(
+      ...     [jnp.arange(5.0)], [0.0], lambda x, carry: (x + carry, x + carry), 0
+      ... )
+      >>> sums
+      Array([ 0.,  1.,  3.,  6., 10.], dtype=float32)
+
+    Source: ``Scan`` of ``xla_builder.h``; ``chlo.scan``.
+    """
+    _callable("scan", "computation", computation)
+    dim = checks.integer("scan", "scan_dimension", scan_dimension)
+    xs = tuple(checks.array("scan", f"inputs[{i}]", x) for i, x in enumerate(inputs))
+    carries = tuple(checks.array("scan", f"inits[{i}]", x) for i, x in enumerate(inits))
+    for x in xs:
+        checks.dimension("scan", "scan_dimension", dim, x.ndim)
+    steps = {x.shape[dim] for x in xs}
+    if scan_dimension_size is not None:
+        steps.add(checks.integer("scan", "scan_dimension_size", scan_dimension_size))
+    if len(steps) != 1:
+        raise ValueError(
+            f"scan: inputs and scan_dimension_size must say one number of steps, "
+            f"got {sorted(steps)}"
+        )
+
+    step = _made_of(computation, "step", _step)
+    moved = tuple(jnp.moveaxis(x, dim, 0) for x in xs)
+    count = steps.pop()
+    try:
+        final, outputs = lax.scan(
+            step, carries, moved, length=count, reverse=bool(is_reverse)
+        )
+    except TypeError:
+        # What is left are carries of which only later ones differ by device.
+        axes = frozenset().union(*map(primitive.varying_axes, (*xs, *carries)))
+        if not axes:
+            raise
+        carries = primitive.varying_over(axes, *carries)
+        final, outputs = lax.scan(
+            step, carries, moved, length=count, reverse=bool(is_reverse)
+        )
+    for output in outputs:
+        checks.dimension("scan", "scan_dimension", dim, output.ndim)
+    results = (*(jnp.moveaxis(y, 0, dim) for y in outputs), *final)
+    return results[0] if len(results) == 1 else results
+
+
 def _by_predicate(
     predicate: ArrayLike,
     true_operand: A,
@@ -291,30 +375,63 @@ def _alike(computation: Callable[[Any], R], axes: frozenset[str]) -> Callable[[A
     return run
 
 
-# For each computation the branches made of it: jax.lax recognises a function that it
-# has traced before. A branch refers to its computation weakly, so that both can go; the
-# caller holds the computation for as long as the branch can run.
-_branches: weakref.WeakKeyDictionary[Callable[..., Any], dict[int, Any]] = (
-    weakref.WeakKeyDictionary()
-)
+def _step(computation: Callable[..., Any]) -> Callable[..., Any]:
+    """The body of `lax.scan` that runs the computation of `scan`."""
+
+    def step(carries: tuple[Any, ...], slices: tuple[Any, ...]) -> Any:
+        result = _tuples(computation(*slices, *carries))
+        results = result if isinstance(result, tuple) else (result,)
+        split = len(results) - len(carries)
+        if split < 0 or not _same_type(results[split:], carries):
+            raise TypeError(
+                f"scan: computation must return its outputs, then carries of the types "
+                f"of inits, {_types(carries)}, got {_types(results)}"
+            )
+        return results[split:], results[:split]
+
+    return step
 
 
 def _branch(computation: Callable[[Any], R], i: int) -> Callable[[Sequence[Any]], R]:
     """The function of all operands that calls ``computation`` with operand ``i``."""
+
+    def make(computation: Callable[[Any], R]) -> Callable[[Sequence[Any]], R]:
+        return lambda operands: computation(operands[i])
+
+    return _made_of(computation, i, make)
+
+
+# What was made of each computation: jax.lax recognises a function that it has traced
+# before.
+_made: weakref.WeakKeyDictionary[Callable[..., Any], dict[Any, Any]] = (
+    weakref.WeakKeyDictionary()
+)
+
+
+def _made_of(
+    computation: Callable[..., R],
+    key: int | str,
+    make: Callable[[Callable[..., R]], Callable[..., Any]],
+) -> Callable[..., Any]:
+    """What ``make`` makes of a computation: the same object for the same computation.
+
+    It refers to the computation weakly, so that both can go; the caller holds the
+    computation for as long as what is made of it can run.
+    """
     try:
-        made = _branches.setdefault(computation, {})
+        made = _made.setdefault(computation, {})
         held = weakref.ref(computation)
     except TypeError:  # it cannot be referred to weakly, or has no hash
-        return lambda operands: computation(operands[i])
-    if i not in made:
+        return make(computation)
+    if key not in made:
 
-        def branch(operands: Sequence[Any]) -> R:
+        def held_computation(*args: Any) -> R:
             function = held()
             assert function is not None  # the caller holds it
-            return function(operands[i])
+            return function(*args)
 
-        made[i] = branch
-    return made[i]
+        made[key] = make(held_computation)
+    return made[key]
 
 
 def _callable(operation: str, parameter: str, value: Any) -> None:

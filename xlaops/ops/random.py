@@ -7,6 +7,7 @@ device draws its own.
 
 from typing import Any
 
+import jax
 import numpy as np
 from jax import Array, lax
 from jax.typing import ArrayLike
@@ -170,7 +171,12 @@ def _draw(distribution: str, a: Array, b: Array, shape: tuple[int, ...]) -> Arra
     # Devices draw different numbers, whatever the parameters.
     a, b = primitive.varying_over(primitive.manual_axes(), a, b)
     a, b = primitive.equally_varying(a, b)
-    return _rng.bind(a, b, distribution=distribution, shape=shape)
+    drawn = _rng.bind(a, b, distribution=distribution, shape=shape)
+    if jax.sharding.get_abstract_mesh().explicit_axes:
+        # XLA gives the result of a program that ends in a drawing a sharding that JAX
+        # cannot read.
+        return lax.optimization_barrier(drawn)
+    return drawn
 
 
 @_rng.def_abstract_eval

@@ -2,6 +2,7 @@
 
 import functools
 import inspect
+import itertools
 import math
 from collections.abc import Sequence
 from typing import overload
@@ -255,6 +256,10 @@ def pad(
                 f"pad: padding_config must not remove more than there is, got "
                 f"{(low, high, interior)} for dimension {i} of operand {x.shape}"
             )
+    return _padded(x, value, config)
+
+
+def _padded(x: Array, value: Array, config: tuple[tuple[int, int, int], ...]) -> Array:
     if isinstance(value, Tracer) and checks.kind(value.dtype) in "fc":
         return _pad_with_traced_value(config, x, value)
     return lax.pad(x, value, config)
@@ -278,3 +283,168 @@ def _pad_jvp(config, primals, tangents):
         is_element, lax.pad(dx, zero, config), lax.broadcast(dvalue, result.shape)
     )
     return result, tangent
+
+
+@operation(
+    dimno=checks.integer,
+    pad_lo=checks.integer,
+    pad_hi=checks.integer,
+)
+def pad_in_dim(
+    operand: ArrayLike, padding_value: ArrayLike, dimno: int, pad_lo: int, pad_hi: int
+) -> Array:
+    """An array with a value added at both edges of one dimension.
+
+    Args:
+      operand: array of any element type.
+      padding_value: scalar of the element type of ``operand``.
+      dimno: the dimension, in ``[0, rank)``.
+      pad_lo: number of elements added before the first; negative: removed.
+      pad_hi: number of elements added after the last; negative: removed.
+
+    Returns:
+      An array whose size in ``dimno`` is larger by ``pad_lo + pad_hi``.
+
+    Raises:
+      TypeError: if element types differ or ``padding_value`` is no scalar.
+      ValueError: if ``dimno`` is out of range or more is removed than there is.
+
+    Example:
+      >>> import jax.numpy as jnp
+      >>> import xlaops as xo
+      >>> xo.pad_in_dim(jnp.array([1, 2]), 0, 0, 1, 2)
+      Array([0, 1, 2, 0, 0], dtype=int32)
+
+    Source: ``PadInDim`` of ``xla_builder.h``; ``stablehlo.pad``.
+    """
+    x, value = checks.same_element_type(
+        "pad_in_dim", operand=operand, padding_value=padding_value
+    )
+    checks.dimension("pad_in_dim", "dimno", dimno, x.ndim)
+    if value.ndim:
+        raise TypeError(
+            f"pad_in_dim: padding_value must be a scalar, got {checks.describe(value)}"
+        )
+    if pad_lo + pad_hi + x.shape[dimno] < 0:
+        raise ValueError(
+            f"pad_in_dim: pad_lo and pad_hi must not remove more than there is, got "
+            f"{pad_lo} and {pad_hi} for dimension {dimno} of operand {x.shape}"
+        )
+    config = [(0, 0, 0)] * x.ndim
+    config[dimno] = (pad_lo, pad_hi, 0)
+    return _padded(x, value, tuple(config))
+
+
+@operation(dimensions=checks.integers)
+def collapse(operand: ArrayLike, dimensions: Dims) -> Array:
+    """An array with consecutive dimensions made one.
+
+    Args:
+      operand: array of any element type.
+      dimensions: dimensions of ``operand`` in order and without a gap; with one or none
+        the result is ``operand``.
+
+    Returns:
+      An array with one dimension, of the product of their sizes, in their place.
+
+    Raises:
+      TypeError: if ``operand`` is no array.
+      ValueError: if ``dimensions`` is not consecutive or out of range.
+
+    Example:
+      >>> import jax.numpy as jnp
+      >>> import xlaops as xo
+      >>> xo.collapse(jnp.zeros((4, 2, 3)), (1, 2)).shape
+      (4, 6)
+
+    Source: *Collapse* in XLA's Operation semantics; ``stablehlo.reshape``.
+    """
+    x = checks.array("collapse", "operand", operand)
+    dims = tuple(dimensions)
+    checks.distinct_dimensions("collapse", "dimensions", dims, x.ndim)
+    if any(b != a + 1 for a, b in itertools.pairwise(dims)):
+        raise ValueError(
+            f"collapse: dimensions must be consecutive and in order, got {dims}"
+        )
+    if len(dims) < 2:
+        return x
+    return lax.collapse(x, dims[0], dims[-1] + 1)
+
+
+@operation(dimensions=checks.integers)
+def rev(operand: ArrayLike, dimensions: Dims) -> Array:
+    """An array with the order of elements reversed in some dimensions.
+
+    Args:
+      operand: array of any element type.
+      dimensions: different dimensions of ``operand``.
+
+    Returns:
+      An array of the shape and element type of ``operand``.
+
+    Raises:
+      TypeError: if ``operand`` is no array.
+      ValueError: if ``dimensions`` repeats one or leaves the range.
+
+    Example:
+      >>> import jax.numpy as jnp
+      >>> import xlaops as xo
+      >>> xo.rev(jnp.array([[1, 2], [3, 4]]), (0,))
+      Array([[3, 4],
+             [1, 2]], dtype=int32)
+
+    Source: *Rev (reverse)* in XLA's Operation semantics; ``stablehlo.reverse``.
+    """
+    x = checks.array("rev", "operand", operand)
+    checks.distinct_dimensions("rev", "dimensions", dimensions, x.ndim)
+    return lax.rev(x, dimensions)
+
+
+@operation(new_sizes=checks.integers, inferred_dimension=checks.integer)
+def reshape_with_inferred_dimension(
+    operand: ArrayLike, new_sizes: Dims, inferred_dimension: int
+) -> Array:
+    """The elements of an array in another shape, one size of which follows.
+
+    Args:
+      operand: array of any element type.
+      new_sizes: the new sizes; the one at ``inferred_dimension`` is not read.
+      inferred_dimension: the dimension whose size is what the others leave, in
+        ``[0, len(new_sizes))``; -1 if there is none.
+
+    Returns:
+      An array of the new shape.
+
+    Raises:
+      TypeError: if ``operand`` is no array.
+      ValueError: if the elements do not fill the other sizes, or
+        ``inferred_dimension`` is out of range.
+
+    Example:
+      >>> import jax.numpy as jnp
+      >>> import xlaops as xo
+      >>> xo.reshape_with_inferred_dimension(jnp.arange(6), (-1, 2), 0).shape
+      (3, 2)
+
+    Source: ``ReshapeWithInferredDimension`` of ``xla_builder.h``;
+    ``stablehlo.reshape``.
+    """
+    operation = "reshape_with_inferred_dimension"
+    x = checks.array(operation, "operand", operand)
+    sizes = list(new_sizes)
+    if not -1 <= inferred_dimension < len(sizes):
+        raise ValueError(
+            f"{operation}: inferred_dimension must be -1 or in [0, {len(sizes)}), "
+            f"got {inferred_dimension}"
+        )
+    if inferred_dimension >= 0:
+        sizes[inferred_dimension] = 1
+        others = math.prod(sizes)
+        if others > 0 and x.size % others == 0:
+            sizes[inferred_dimension] = x.size // others
+    if min(sizes, default=0) < 0 or math.prod(sizes) != x.size:
+        raise ValueError(
+            f"{operation}: new_sizes must have the {x.size} elements of operand "
+            f"{x.shape}, got {tuple(new_sizes)}"
+        )
+    return lax.reshape(x, tuple(sizes))

@@ -68,3 +68,50 @@ def slice(
         if step < 1:
             raise ValueError(f"slice: strides must be at least 1, got {steps}")
     return lax.slice(x, tuple(start_indices), tuple(limit_indices), strides)
+
+
+@operation(
+    start_index=checks.integer,
+    limit_index=checks.integer,
+    stride=checks.integer,
+    dimno=checks.integer,
+)
+def slice_in_dim(
+    operand: ArrayLike, start_index: int, limit_index: int, stride: int, dimno: int
+) -> Array:
+    """The part of an array between two indices of one dimension, with steps.
+
+    Args:
+      operand: array of any element type.
+      start_index: first index, not negative.
+      limit_index: index before which the slice ends, at most the size.
+      stride: step, at least 1.
+      dimno: the dimension, in ``[0, rank)``.
+
+    Returns:
+      An array of size ``ceil((limit_index - start_index) / stride)`` in ``dimno``.
+
+    Raises:
+      TypeError: if ``operand`` is no array.
+      ValueError: if an index, ``stride`` or ``dimno`` is out of range.
+
+    Example:
+      >>> import jax.numpy as jnp
+      >>> import xlaops as xo
+      >>> xo.slice_in_dim(jnp.arange(10), 1, 8, 3, 0)
+      Array([1, 4, 7], dtype=int32)
+
+    Source: ``SliceInDim`` of ``xla_builder.h``; ``stablehlo.slice``.
+    """
+    x = checks.array("slice_in_dim", "operand", operand)
+    checks.dimension("slice_in_dim", "dimno", dimno, x.ndim)
+    size = x.shape[dimno]
+    if not 0 <= start_index <= limit_index <= size:
+        raise ValueError(
+            f"slice_in_dim: start_index and limit_index must satisfy 0 <= start <= "
+            f"limit <= {size} for dimension {dimno} of operand {x.shape}, got "
+            f"{start_index} and {limit_index}"
+        )
+    if stride < 1:
+        raise ValueError(f"slice_in_dim: stride must be at least 1, got {stride}")
+    return lax.slice_in_dim(x, start_index, limit_index, stride, dimno)

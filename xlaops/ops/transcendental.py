@@ -363,3 +363,51 @@ def tanh(operand: ArrayLike, result_accuracy: ResultAccuracyLike = None) -> Arra
     """
     x = checks.operand("tanh", "operand", operand, "fc")
     return lax.tanh(x, accuracy=_to_lax(result_accuracy))
+
+
+@operation()
+def cosh(operand: ArrayLike) -> Array:
+    """Element-wise hyperbolic cosine.
+
+    Args:
+      operand: floating-point or complex array of any shape.
+
+    Returns:
+      An array of the shape and element type of ``operand``.
+
+    Raises:
+      TypeError: if ``operand`` is not an array of floating-point or complex elements.
+
+    Example:
+      >>> import jax.numpy as jnp
+      >>> import xlaops as xo
+      >>> xo.cosh(jnp.array([0.0, 1.0]))
+      Array([1.       , 1.5430806], dtype=float32)
+
+    Source: *Cosh* in XLA's Operation semantics; ``chlo.cosh``.
+    """
+    return lax.cosh(checks.operand("cosh", "operand", operand, "fc"))
+
+
+@operation()
+def erf(operand: ArrayLike) -> Array:
+    """Element-wise error function.
+
+    Args:
+      operand: floating-point array of any shape.
+
+    Returns:
+      An array of the shape and element type of ``operand``.
+
+    Raises:
+      TypeError: if ``operand`` is not an array of floating-point elements.
+
+    Example:
+      >>> import jax.numpy as jnp
+      >>> import xlaops as xo
+      >>> xo.erf(jnp.array([0.0, 1.0]))
+      Array([0.        , 0.84270084], dtype=float32)
+
+    Source: *Erf* in XLA's Operation semantics; ``chlo.erf``.
+    """
+    return lax.erf(checks.operand("erf", "operand", operand, "f"))

@@ -1,0 +1,993 @@
+# Written by `python -m xlaops.builder.stub` from the catalog and the operations.
+# fmt: off
+from collections.abc import Callable as Callable
+from collections.abc import Sequence as Sequence
+from typing import Any as Any
+from typing import NoReturn as NoReturn
+from typing import overload as overload
+
+from .. import types as _types
+from ..core.typing import *
+from .graph import AddDependency as AddDependency
+from .graph import Operand as Operand
+from .graph import Parameter as Parameter
+from .graph import ProgramShape as ProgramShape
+from .graph import XlaBuilder as XlaBuilder
+from .graph import XlaComputation as XlaComputation
+from .graph import XlaOp as XlaOp
+
+@overload
+def Abs(operand: Operand) -> XlaOp:
+    """Element-wise absolute value. (`xlaops.abs`)"""
+
+@overload
+def Abs(builder: XlaBuilder, operand: Operand) -> XlaOp:
+    """Element-wise absolute value. (`xlaops.abs`)"""
+
+@overload
+def Add(lhs: Operand, rhs: Operand, broadcast_dimensions: Dims=()) -> XlaOp:
+    """Element-wise sum. (`xlaops.add`)"""
+
+@overload
+def Add(builder: XlaBuilder, lhs: Operand, rhs: Operand, broadcast_dimensions: Dims=()) -> XlaOp:
+    """Element-wise sum. (`xlaops.add`)"""
+
+@overload
+def And(lhs: Operand, rhs: Operand, broadcast_dimensions: Dims=()) -> XlaOp:
+    """Element-wise and. (`xlaops.and_`)"""
+
+@overload
+def And(builder: XlaBuilder, lhs: Operand, rhs: Operand, broadcast_dimensions: Dims=()) -> XlaOp:
+    """Element-wise and. (`xlaops.and_`)"""
+
+@overload
+def AsyncDone(context: Any) -> NoReturn:
+    """Refuses to wait for a computation that was started; see `xlaops.async_start`. (`xlaops.async_done`)"""
+
+@overload
+def AsyncDone(builder: XlaBuilder, context: Any) -> NoReturn:
+    """Refuses to wait for a computation that was started; see `xlaops.async_start`. (`xlaops.async_done`)"""
+
+@overload
+def AsyncStart(operands: Sequence[Operand], computation: Callable[..., Any]) -> NoReturn:
+    """Refuses to start a computation; the compiler makes what is asynchronous. (`xlaops.async_start`)"""
+
+@overload
+def AsyncStart(builder: XlaBuilder, operands: Sequence[Operand], computation: Callable[..., Any]) -> NoReturn:
+    """Refuses to start a computation; the compiler makes what is asynchronous. (`xlaops.async_start`)"""
+
+@overload
+def AsyncUpdate(context: Any) -> NoReturn:
+    """Refuses to pass on a computation that was started; see `xlaops.async_start`. (`xlaops.async_update`)"""
+
+@overload
+def AsyncUpdate(builder: XlaBuilder, context: Any) -> NoReturn:
+    """Refuses to pass on a computation that was started; see `xlaops.async_start`. (`xlaops.async_update`)"""
+
+@overload
+def Atan2(lhs: Operand, rhs: Operand, broadcast_dimensions: Dims=()) -> XlaOp:
+    """Element-wise angle of the point with ordinate ``lhs`` and abscissa ``rhs``. (`xlaops.atan2`)"""
+
+@overload
+def Atan2(builder: XlaBuilder, lhs: Operand, rhs: Operand, broadcast_dimensions: Dims=()) -> XlaOp:
+    """Element-wise angle of the point with ordinate ``lhs`` and abscissa ``rhs``. (`xlaops.atan2`)"""
+
+@overload
+def Bitcast(operand: Operand, shape: ShapeLike) -> NoReturn:
+    """Refuses to read a buffer as one of another shape and layout. (`xlaops.bitcast`)"""
+
+@overload
+def Bitcast(builder: XlaBuilder, operand: Operand, shape: ShapeLike) -> NoReturn:
+    """Refuses to read a buffer as one of another shape and layout. (`xlaops.bitcast`)"""
+
+@overload
+def BitcastConvertType(operand: Operand, new_element_type: DTypeLike) -> XlaOp:
+    """The bits of an array read as another element type. (`xlaops.bitcast_convert_type`)"""
+
+@overload
+def BitcastConvertType(builder: XlaBuilder, operand: Operand, new_element_type: DTypeLike) -> XlaOp:
+    """The bits of an array read as another element type. (`xlaops.bitcast_convert_type`)"""
+
+@overload
+def Broadcast(operand: Operand, broadcast_sizes: Dims) -> XlaOp:
+    """Copies of an array along new leading dimensions. (`xlaops.broadcast`)"""
+
+@overload
+def Broadcast(builder: XlaBuilder, operand: Operand, broadcast_sizes: Dims) -> XlaOp:
+    """Copies of an array along new leading dimensions. (`xlaops.broadcast`)"""
+
+@overload
+def BroadcastInDim(operand: Operand, out_dim_size: Dims, broadcast_dimensions: Dims) -> XlaOp:
+    """An array placed into some dimensions of a shape and repeated in the others. (`xlaops.broadcast_in_dim`)"""
+
+@overload
+def BroadcastInDim(builder: XlaBuilder, operand: Operand, out_dim_size: Dims, broadcast_dimensions: Dims) -> XlaOp:
+    """An array placed into some dimensions of a shape and repeated in the others. (`xlaops.broadcast_in_dim`)"""
+
+@overload
+def Call(computation: Callable[..., Any], operands: Sequence[Any]) -> XlaOp:
+    """The result of a computation, which stays a function of its own in the program. (`xlaops.call`)"""
+
+@overload
+def Call(builder: XlaBuilder, computation: Callable[..., Any], operands: Sequence[Any]) -> XlaOp:
+    """The result of a computation, which stays a function of its own in the program. (`xlaops.call`)"""
+
+@overload
+def Cbrt(operand: Operand, result_accuracy: ResultAccuracyLike=None) -> XlaOp:
+    """Element-wise cube root. (`xlaops.cbrt`)"""
+
+@overload
+def Cbrt(builder: XlaBuilder, operand: Operand, result_accuracy: ResultAccuracyLike=None) -> XlaOp:
+    """Element-wise cube root. (`xlaops.cbrt`)"""
+
+@overload
+def Ceil(operand: Operand) -> XlaOp:
+    """Element-wise smallest integer that is not below the operand. (`xlaops.ceil`)"""
+
+@overload
+def Ceil(builder: XlaBuilder, operand: Operand) -> XlaOp:
+    """Element-wise smallest integer that is not below the operand. (`xlaops.ceil`)"""
+
+@overload
+def Cholesky(a: Operand, lower: bool) -> XlaOp:
+    """Cholesky factor of Hermitian positive-definite matrices. (`xlaops.cholesky`)"""
+
+@overload
+def Cholesky(builder: XlaBuilder, a: Operand, lower: bool) -> XlaOp:
+    """Cholesky factor of Hermitian positive-definite matrices. (`xlaops.cholesky`)"""
+
+@overload
+def Clamp(min: Operand, operand: Operand, max: Operand) -> XlaOp:
+    """Element-wise ``operand``, but not below ``min`` and not above ``max``. (`xlaops.clamp`)"""
+
+@overload
+def Clamp(builder: XlaBuilder, min: Operand, operand: Operand, max: Operand) -> XlaOp:
+    """Element-wise ``operand``, but not below ``min`` and not above ``max``. (`xlaops.clamp`)"""
+
+@overload
+def Clz(operand: Operand) -> XlaOp:
+    """Element-wise number of leading zero bits. (`xlaops.clz`)"""
+
+@overload
+def Clz(builder: XlaBuilder, operand: Operand) -> XlaOp:
+    """Element-wise number of leading zero bits. (`xlaops.clz`)"""
+
+@overload
+def Collapse(operand: Operand, dimensions: Dims) -> XlaOp:
+    """An array with consecutive dimensions made one. (`xlaops.collapse`)"""
+
+@overload
+def Collapse(builder: XlaBuilder, operand: Operand, dimensions: Dims) -> XlaOp:
+    """An array with consecutive dimensions made one. (`xlaops.collapse`)"""
+
+@overload
+def Compare(lhs: Operand, rhs: Operand, broadcast_dimensions: Dims=(), direction: _types.ComparisonDirection | str | None=None, type: _types.ComparisonType | str | None=None) -> XlaOp:
+    """Element-wise comparison in a given direction. (`xlaops.compare`)"""
+
+@overload
+def Compare(builder: XlaBuilder, lhs: Operand, rhs: Operand, broadcast_dimensions: Dims=(), direction: _types.ComparisonDirection | str | None=None, type: _types.ComparisonType | str | None=None) -> XlaOp:
+    """Element-wise comparison in a given direction. (`xlaops.compare`)"""
+
+@overload
+def Complex(lhs: Operand, rhs: Operand, broadcast_dimensions: Dims=()) -> XlaOp:
+    """Element-wise complex number of a real and an imaginary part. (`xlaops.complex`)"""
+
+@overload
+def Complex(builder: XlaBuilder, lhs: Operand, rhs: Operand, broadcast_dimensions: Dims=()) -> XlaOp:
+    """Element-wise complex number of a real and an imaginary part. (`xlaops.complex`)"""
+
+@overload
+def ConcatInDim(operands: Sequence[Operand], dimension: int) -> XlaOp:
+    """Arrays joined along one of their dimensions. (`xlaops.concat_in_dim`)"""
+
+@overload
+def ConcatInDim(builder: XlaBuilder, operands: Sequence[Operand], dimension: int) -> XlaOp:
+    """Arrays joined along one of their dimensions. (`xlaops.concat_in_dim`)"""
+
+@overload
+def Concatenate(operands: Sequence[Operand], dimension: int) -> XlaOp:
+    """Arrays joined along one of their dimensions. (`xlaops.concat_in_dim`)"""
+
+@overload
+def Concatenate(builder: XlaBuilder, operands: Sequence[Operand], dimension: int) -> XlaOp:
+    """Arrays joined along one of their dimensions. (`xlaops.concat_in_dim`)"""
+
+@overload
+def Conditional(predicate: Operand, true_operand: Any, true_computation: Callable[[Any], Any], false_operand: Any, false_computation: Callable[[Any], Any]) -> XlaOp:
+    """The result of one of several computations, chosen when the program runs. (`xlaops.conditional`)"""
+
+@overload
+def Conditional(builder: XlaBuilder, predicate: Operand, true_operand: Any, true_computation: Callable[[Any], Any], false_operand: Any, false_computation: Callable[[Any], Any]) -> XlaOp:
+    """The result of one of several computations, chosen when the program runs. (`xlaops.conditional`)"""
+
+@overload
+def Conditional(branch_index: Operand, branch_computations: Sequence[Callable[[Any], Any]], branch_operands: Sequence[Any]) -> XlaOp:
+    """The result of one of several computations, chosen when the program runs. (`xlaops.conditional`)"""
+
+@overload
+def Conditional(builder: XlaBuilder, branch_index: Operand, branch_computations: Sequence[Callable[[Any], Any]], branch_operands: Sequence[Any]) -> XlaOp:
+    """The result of one of several computations, chosen when the program runs. (`xlaops.conditional`)"""
+
+@overload
+def Conj(operand: Operand) -> XlaOp:
+    """Element-wise complex conjugate. (`xlaops.conj`)"""
+
+@overload
+def Conj(builder: XlaBuilder, operand: Operand) -> XlaOp:
+    """Element-wise complex conjugate. (`xlaops.conj`)"""
+
+@overload
+def Constant(literal: Operand | Sequence[Any]) -> XlaOp:
+    """An array of given values. (`xlaops.constant`)"""
+
+@overload
+def Constant(builder: XlaBuilder, literal: Operand | Sequence[Any]) -> XlaOp:
+    """An array of given values. (`xlaops.constant`)"""
+
+@overload
+def ConstantLiteral(literal: Operand | Sequence[Any]) -> XlaOp:
+    """An array of given values. (`xlaops.constant`)"""
+
+@overload
+def ConstantLiteral(builder: XlaBuilder, literal: Operand | Sequence[Any]) -> XlaOp:
+    """An array of given values. (`xlaops.constant`)"""
+
+@overload
+def ConstantR0(value: Operand | Sequence[Any]) -> XlaOp:
+    """An array of given values. (`xlaops.constant`)"""
+
+@overload
+def ConstantR0(builder: XlaBuilder, value: Operand | Sequence[Any]) -> XlaOp:
+    """An array of given values. (`xlaops.constant`)"""
+
+@overload
+def ConstantR1(values: Operand | Sequence[Any]) -> XlaOp:
+    """An array of given values. (`xlaops.constant`)"""
+
+@overload
+def ConstantR1(builder: XlaBuilder, values: Operand | Sequence[Any]) -> XlaOp:
+    """An array of given values. (`xlaops.constant`)"""
+
+@overload
+def ConstantR2(values: Operand | Sequence[Any]) -> XlaOp:
+    """An array of given values. (`xlaops.constant`)"""
+
+@overload
+def ConstantR2(builder: XlaBuilder, values: Operand | Sequence[Any]) -> XlaOp:
+    """An array of given values. (`xlaops.constant`)"""
+
+@overload
+def ConstantR3FromArray3D(values: Operand | Sequence[Any]) -> XlaOp:
+    """An array of given values. (`xlaops.constant`)"""
+
+@overload
+def ConstantR3FromArray3D(builder: XlaBuilder, values: Operand | Sequence[Any]) -> XlaOp:
+    """An array of given values. (`xlaops.constant`)"""
+
+@overload
+def ConstantR4FromArray4D(values: Operand | Sequence[Any]) -> XlaOp:
+    """An array of given values. (`xlaops.constant`)"""
+
+@overload
+def ConstantR4FromArray4D(builder: XlaBuilder, values: Operand | Sequence[Any]) -> XlaOp:
+    """An array of given values. (`xlaops.constant`)"""
+
+@overload
+def Conv(lhs: Operand, rhs: Operand, window_strides: Dims, padding: PaddingLike, feature_group_count: int=1, batch_group_count: int=1, precision_config: PrecisionConfigLike=None, preferred_element_type: DTypeLike | None=None) -> XlaOp:
+    """Convolution of a batch of inputs with a kernel, with SAME or VALID padding. (`xlaops.conv`)"""
+
+@overload
+def Conv(builder: XlaBuilder, lhs: Operand, rhs: Operand, window_strides: Dims, padding: PaddingLike, feature_group_count: int=1, batch_group_count: int=1, precision_config: PrecisionConfigLike=None, preferred_element_type: DTypeLike | None=None) -> XlaOp:
+    """Convolution of a batch of inputs with a kernel, with SAME or VALID padding. (`xlaops.conv`)"""
+
+@overload
+def ConvGeneral(lhs: Operand, rhs: Operand, window_strides: Dims, padding: WindowPadding, dimension_numbers: ConvolutionDimensionNumbersLike, feature_group_count: int=1, batch_group_count: int=1, precision_config: PrecisionConfigLike=None, preferred_element_type: DTypeLike | None=None) -> XlaOp:
+    """Convolution with any padding and dimensions in any order. (`xlaops.conv_general`)"""
+
+@overload
+def ConvGeneral(builder: XlaBuilder, lhs: Operand, rhs: Operand, window_strides: Dims, padding: WindowPadding, dimension_numbers: ConvolutionDimensionNumbersLike, feature_group_count: int=1, batch_group_count: int=1, precision_config: PrecisionConfigLike=None, preferred_element_type: DTypeLike | None=None) -> XlaOp:
+    """Convolution with any padding and dimensions in any order. (`xlaops.conv_general`)"""
+
+@overload
+def ConvGeneralDilated(lhs: Operand, rhs: Operand, window_strides: Dims, padding: WindowPadding, lhs_dilation: Dims, rhs_dilation: Dims, dimension_numbers: ConvolutionDimensionNumbersLike, feature_group_count: int=1, batch_group_count: int=1, precision_config: PrecisionConfigLike=None, preferred_element_type: DTypeLike | None=None, window_reversal: Sequence[bool] | None=None) -> XlaOp:
+    """Convolution with any padding, dilation and dimensions in any order. (`xlaops.conv_general_dilated`)"""
+
+@overload
+def ConvGeneralDilated(builder: XlaBuilder, lhs: Operand, rhs: Operand, window_strides: Dims, padding: WindowPadding, lhs_dilation: Dims, rhs_dilation: Dims, dimension_numbers: ConvolutionDimensionNumbersLike, feature_group_count: int=1, batch_group_count: int=1, precision_config: PrecisionConfigLike=None, preferred_element_type: DTypeLike | None=None, window_reversal: Sequence[bool] | None=None) -> XlaOp:
+    """Convolution with any padding, dilation and dimensions in any order. (`xlaops.conv_general_dilated`)"""
+
+@overload
+def ConvWithGeneralDimensions(lhs: Operand, rhs: Operand, window_strides: Dims, padding: PaddingLike, dimension_numbers: ConvolutionDimensionNumbersLike, feature_group_count: int=1, batch_group_count: int=1, precision_config: PrecisionConfigLike=None, preferred_element_type: DTypeLike | None=None) -> XlaOp:
+    """Convolution with SAME or VALID padding and dimensions in any order. (`xlaops.conv_with_general_dimensions`)"""
+
+@overload
+def ConvWithGeneralDimensions(builder: XlaBuilder, lhs: Operand, rhs: Operand, window_strides: Dims, padding: PaddingLike, dimension_numbers: ConvolutionDimensionNumbersLike, feature_group_count: int=1, batch_group_count: int=1, precision_config: PrecisionConfigLike=None, preferred_element_type: DTypeLike | None=None) -> XlaOp:
+    """Convolution with SAME or VALID padding and dimensions in any order. (`xlaops.conv_with_general_dimensions`)"""
+
+@overload
+def ConvWithGeneralPadding(lhs: Operand, rhs: Operand, window_strides: Dims, padding: WindowPadding, feature_group_count: int=1, batch_group_count: int=1, precision_config: PrecisionConfigLike=None, preferred_element_type: DTypeLike | None=None) -> XlaOp:
+    """Convolution of a batch of inputs with a kernel, with any padding. (`xlaops.conv_with_general_padding`)"""
+
+@overload
+def ConvWithGeneralPadding(builder: XlaBuilder, lhs: Operand, rhs: Operand, window_strides: Dims, padding: WindowPadding, feature_group_count: int=1, batch_group_count: int=1, precision_config: PrecisionConfigLike=None, preferred_element_type: DTypeLike | None=None) -> XlaOp:
+    """Convolution of a batch of inputs with a kernel, with any padding. (`xlaops.conv_with_general_padding`)"""
+
+@overload
+def ConvertElementType(operand: Operand, new_element_type: DTypeLike) -> XlaOp:
+    """Element-wise conversion of values to another element type. (`xlaops.convert_element_type`)"""
+
+@overload
+def ConvertElementType(builder: XlaBuilder, operand: Operand, new_element_type: DTypeLike) -> XlaOp:
+    """Element-wise conversion of values to another element type. (`xlaops.convert_element_type`)"""
+
+@overload
+def Copy(operand: Operand) -> NoReturn:
+    """Refuses to copy a buffer: arrays are values, and the compiler places copies. (`xlaops.copy`)"""
+
+@overload
+def Copy(builder: XlaBuilder, operand: Operand) -> NoReturn:
+    """Refuses to copy a buffer: arrays are values, and the compiler places copies. (`xlaops.copy`)"""
+
+@overload
+def CopyDone(context: Any) -> NoReturn:
+    """Refuses to wait for a copy that was started; see `xlaops.copy`. (`xlaops.copy_done`)"""
+
+@overload
+def CopyDone(builder: XlaBuilder, context: Any) -> NoReturn:
+    """Refuses to wait for a copy that was started; see `xlaops.copy`. (`xlaops.copy_done`)"""
+
+@overload
+def CopyStart(operand: Operand) -> NoReturn:
+    """Refuses to start a copy; see `xlaops.copy`. (`xlaops.copy_start`)"""
+
+@overload
+def CopyStart(builder: XlaBuilder, operand: Operand) -> NoReturn:
+    """Refuses to start a copy; see `xlaops.copy`. (`xlaops.copy_start`)"""
+
+@overload
+def Cos(operand: Operand, result_accuracy: ResultAccuracyLike=None) -> XlaOp:
+    """Element-wise cosine of an angle in radians. (`xlaops.cos`)"""
+
+@overload
+def Cos(builder: XlaBuilder, operand: Operand, result_accuracy: ResultAccuracyLike=None) -> XlaOp:
+    """Element-wise cosine of an angle in radians. (`xlaops.cos`)"""
+
+@overload
+def Cosh(operand: Operand) -> XlaOp:
+    """Element-wise hyperbolic cosine. (`xlaops.cosh`)"""
+
+@overload
+def Cosh(builder: XlaBuilder, operand: Operand) -> XlaOp:
+    """Element-wise hyperbolic cosine. (`xlaops.cosh`)"""
+
+@overload
+def Div(lhs: Operand, rhs: Operand, broadcast_dimensions: Dims=()) -> XlaOp:
+    """Element-wise quotient. (`xlaops.div`)"""
+
+@overload
+def Div(builder: XlaBuilder, lhs: Operand, rhs: Operand, broadcast_dimensions: Dims=()) -> XlaOp:
+    """Element-wise quotient. (`xlaops.div`)"""
+
+@overload
+def Domain(operand: Operand) -> NoReturn:
+    """Refuses to mark the border between two shardings. (`xlaops.domain`)"""
+
+@overload
+def Domain(builder: XlaBuilder, operand: Operand) -> NoReturn:
+    """Refuses to mark the border between two shardings. (`xlaops.domain`)"""
+
+@overload
+def Dot(lhs: Operand, rhs: Operand, precision_config: PrecisionConfigLike=None, preferred_element_type: DTypeLike | None=None) -> XlaOp:
+    """Sum of products over dimension 1 of ``lhs`` (0 of a vector) and 0 of ``rhs``. (`xlaops.dot`)"""
+
+@overload
+def Dot(builder: XlaBuilder, lhs: Operand, rhs: Operand, precision_config: PrecisionConfigLike=None, preferred_element_type: DTypeLike | None=None) -> XlaOp:
+    """Sum of products over dimension 1 of ``lhs`` (0 of a vector) and 0 of ``rhs``. (`xlaops.dot`)"""
+
+@overload
+def DotGeneral(lhs: Operand, rhs: Operand, dimension_numbers: DotDimensionNumbersLike, precision_config: PrecisionConfigLike=None, preferred_element_type: DTypeLike | None=None) -> XlaOp:
+    """Sum of products over any dimensions, for each element of batch dimensions. (`xlaops.dot_general`)"""
+
+@overload
+def DotGeneral(builder: XlaBuilder, lhs: Operand, rhs: Operand, dimension_numbers: DotDimensionNumbersLike, precision_config: PrecisionConfigLike=None, preferred_element_type: DTypeLike | None=None) -> XlaOp:
+    """Sum of products over any dimensions, for each element of batch dimensions. (`xlaops.dot_general`)"""
+
+@overload
+def DynamicSlice(operand: Operand, start_indices: Operand | Sequence[Operand], slice_sizes: Dims) -> XlaOp:
+    """The sub-array of a given size at a computed position. (`xlaops.dynamic_slice`)"""
+
+@overload
+def DynamicSlice(builder: XlaBuilder, operand: Operand, start_indices: Operand | Sequence[Operand], slice_sizes: Dims) -> XlaOp:
+    """The sub-array of a given size at a computed position. (`xlaops.dynamic_slice`)"""
+
+@overload
+def DynamicUpdateSlice(operand: Operand, update: Operand, start_indices: Operand | Sequence[Operand]) -> XlaOp:
+    """An array with a sub-array replaced at a computed position. (`xlaops.dynamic_update_slice`)"""
+
+@overload
+def DynamicUpdateSlice(builder: XlaBuilder, operand: Operand, update: Operand, start_indices: Operand | Sequence[Operand]) -> XlaOp:
+    """An array with a sub-array replaced at a computed position. (`xlaops.dynamic_update_slice`)"""
+
+@overload
+def Eq(lhs: Operand, rhs: Operand, broadcast_dimensions: Dims=()) -> XlaOp:
+    """Whether elements are equal. (`xlaops.eq`)"""
+
+@overload
+def Eq(builder: XlaBuilder, lhs: Operand, rhs: Operand, broadcast_dimensions: Dims=()) -> XlaOp:
+    """Whether elements are equal. (`xlaops.eq`)"""
+
+@overload
+def EqTotalOrder(lhs: Operand, rhs: Operand, broadcast_dimensions: Dims=()) -> XlaOp:
+    """Whether elements are the same in the total order. (`xlaops.eq_total_order`)"""
+
+@overload
+def EqTotalOrder(builder: XlaBuilder, lhs: Operand, rhs: Operand, broadcast_dimensions: Dims=()) -> XlaOp:
+    """Whether elements are the same in the total order. (`xlaops.eq_total_order`)"""
+
+@overload
+def Erf(operand: Operand) -> XlaOp:
+    """Element-wise error function. (`xlaops.erf`)"""
+
+@overload
+def Erf(builder: XlaBuilder, operand: Operand) -> XlaOp:
+    """Element-wise error function. (`xlaops.erf`)"""
+
+@overload
+def Exp(operand: Operand, result_accuracy: ResultAccuracyLike=None) -> XlaOp:
+    """Element-wise exponential :math:`e^x`. (`xlaops.exp`)"""
+
+@overload
+def Exp(builder: XlaBuilder, operand: Operand, result_accuracy: ResultAccuracyLike=None) -> XlaOp:
+    """Element-wise exponential :math:`e^x`. (`xlaops.exp`)"""
+
+@overload
+def Expm1(operand: Operand, result_accuracy: ResultAccuracyLike=None) -> XlaOp:
+    """Element-wise :math:`e^x - 1`, exact also for small operands. (`xlaops.expm1`)"""
+
+@overload
+def Expm1(builder: XlaBuilder, operand: Operand, result_accuracy: ResultAccuracyLike=None) -> XlaOp:
+    """Element-wise :math:`e^x - 1`, exact also for small operands. (`xlaops.expm1`)"""
+
+@overload
+def Fft(operand: Operand, fft_type: _types.FftType | str, fft_length: Dims) -> XlaOp:
+    """Discrete Fourier transform over the last one, two or three dimensions. (`xlaops.fft`)"""
+
+@overload
+def Fft(builder: XlaBuilder, operand: Operand, fft_type: _types.FftType | str, fft_length: Dims) -> XlaOp:
+    """Discrete Fourier transform over the last one, two or three dimensions. (`xlaops.fft`)"""
+
+@overload
+def Floor(operand: Operand) -> XlaOp:
+    """Element-wise largest integer that is not above the operand. (`xlaops.floor`)"""
+
+@overload
+def Floor(builder: XlaBuilder, operand: Operand) -> XlaOp:
+    """Element-wise largest integer that is not above the operand. (`xlaops.floor`)"""
+
+@overload
+def Fusion(operands: Sequence[Operand], computation: Callable[..., Any]) -> NoReturn:
+    """Refuses to fuse a computation: the compiler decides what is fused. (`xlaops.fusion`)"""
+
+@overload
+def Fusion(builder: XlaBuilder, operands: Sequence[Operand], computation: Callable[..., Any]) -> NoReturn:
+    """Refuses to fuse a computation: the compiler decides what is fused. (`xlaops.fusion`)"""
+
+@overload
+def Gather(operand: Operand, start_indices: Operand, dimension_numbers: GatherDimensionNumbersLike, slice_sizes: Dims, indices_are_sorted: bool=False) -> XlaOp:
+    """Slices of one size, taken at the positions that an array of indices holds. (`xlaops.gather`)"""
+
+@overload
+def Gather(builder: XlaBuilder, operand: Operand, start_indices: Operand, dimension_numbers: GatherDimensionNumbersLike, slice_sizes: Dims, indices_are_sorted: bool=False) -> XlaOp:
+    """Slices of one size, taken at the positions that an array of indices holds. (`xlaops.gather`)"""
+
+@overload
+def Ge(lhs: Operand, rhs: Operand, broadcast_dimensions: Dims=()) -> XlaOp:
+    """Element-wise comparison ``lhs >= rhs``. (`xlaops.ge`)"""
+
+@overload
+def Ge(builder: XlaBuilder, lhs: Operand, rhs: Operand, broadcast_dimensions: Dims=()) -> XlaOp:
+    """Element-wise comparison ``lhs >= rhs``. (`xlaops.ge`)"""
+
+@overload
+def GeTotalOrder(lhs: Operand, rhs: Operand, broadcast_dimensions: Dims=()) -> XlaOp:
+    """Element-wise comparison ``lhs >= rhs`` in the total order. (`xlaops.ge_total_order`)"""
+
+@overload
+def GeTotalOrder(builder: XlaBuilder, lhs: Operand, rhs: Operand, broadcast_dimensions: Dims=()) -> XlaOp:
+    """Element-wise comparison ``lhs >= rhs`` in the total order. (`xlaops.ge_total_order`)"""
+
+@overload
+def GetTupleElement(tuple_data: Sequence[Any], index: int) -> XlaOp:
+    """One element of a tuple. (`xlaops.get_tuple_element`)"""
+
+@overload
+def GetTupleElement(builder: XlaBuilder, tuple_data: Sequence[Any], index: int) -> XlaOp:
+    """One element of a tuple. (`xlaops.get_tuple_element`)"""
+
+@overload
+def Gt(lhs: Operand, rhs: Operand, broadcast_dimensions: Dims=()) -> XlaOp:
+    """Element-wise comparison ``lhs > rhs``. (`xlaops.gt`)"""
+
+@overload
+def Gt(builder: XlaBuilder, lhs: Operand, rhs: Operand, broadcast_dimensions: Dims=()) -> XlaOp:
+    """Element-wise comparison ``lhs > rhs``. (`xlaops.gt`)"""
+
+@overload
+def GtTotalOrder(lhs: Operand, rhs: Operand, broadcast_dimensions: Dims=()) -> XlaOp:
+    """Element-wise comparison ``lhs > rhs`` in the total order. (`xlaops.gt_total_order`)"""
+
+@overload
+def GtTotalOrder(builder: XlaBuilder, lhs: Operand, rhs: Operand, broadcast_dimensions: Dims=()) -> XlaOp:
+    """Element-wise comparison ``lhs > rhs`` in the total order. (`xlaops.gt_total_order`)"""
+
+@overload
+def Imag(operand: Operand) -> XlaOp:
+    """Element-wise imaginary part. (`xlaops.imag`)"""
+
+@overload
+def Imag(builder: XlaBuilder, operand: Operand) -> XlaOp:
+    """Element-wise imaginary part. (`xlaops.imag`)"""
+
+@overload
+def Iota(shape: ShapeLike, iota_dimension: int) -> XlaOp:
+    """An array whose elements are their own index in one dimension. (`xlaops.iota`)"""
+
+@overload
+def Iota(builder: XlaBuilder, shape: ShapeLike, iota_dimension: int) -> XlaOp:
+    """An array whose elements are their own index in one dimension. (`xlaops.iota`)"""
+
+@overload
+def IsFinite(operand: Operand) -> XlaOp:
+    """Whether elements are neither infinite nor NaN. (`xlaops.is_finite`)"""
+
+@overload
+def IsFinite(builder: XlaBuilder, operand: Operand) -> XlaOp:
+    """Whether elements are neither infinite nor NaN. (`xlaops.is_finite`)"""
+
+@overload
+def Le(lhs: Operand, rhs: Operand, broadcast_dimensions: Dims=()) -> XlaOp:
+    """Element-wise comparison ``lhs <= rhs``. (`xlaops.le`)"""
+
+@overload
+def Le(builder: XlaBuilder, lhs: Operand, rhs: Operand, broadcast_dimensions: Dims=()) -> XlaOp:
+    """Element-wise comparison ``lhs <= rhs``. (`xlaops.le`)"""
+
+@overload
+def LeTotalOrder(lhs: Operand, rhs: Operand, broadcast_dimensions: Dims=()) -> XlaOp:
+    """Element-wise comparison ``lhs <= rhs`` in the total order. (`xlaops.le_total_order`)"""
+
+@overload
+def LeTotalOrder(builder: XlaBuilder, lhs: Operand, rhs: Operand, broadcast_dimensions: Dims=()) -> XlaOp:
+    """Element-wise comparison ``lhs <= rhs`` in the total order. (`xlaops.le_total_order`)"""
+
+@overload
+def Log(operand: Operand, result_accuracy: ResultAccuracyLike=None) -> XlaOp:
+    """Element-wise natural logarithm. (`xlaops.log`)"""
+
+@overload
+def Log(builder: XlaBuilder, operand: Operand, result_accuracy: ResultAccuracyLike=None) -> XlaOp:
+    """Element-wise natural logarithm. (`xlaops.log`)"""
+
+@overload
+def Log1p(operand: Operand, result_accuracy: ResultAccuracyLike=None) -> XlaOp:
+    r"""Element-wise :math:`\log(1 + x)`, exact also for small operands. (`xlaops.log1p`)"""
+
+@overload
+def Log1p(builder: XlaBuilder, operand: Operand, result_accuracy: ResultAccuracyLike=None) -> XlaOp:
+    r"""Element-wise :math:`\log(1 + x)`, exact also for small operands. (`xlaops.log1p`)"""
+
+@overload
+def Logistic(operand: Operand, result_accuracy: ResultAccuracyLike=None) -> XlaOp:
+    """Element-wise logistic function :math:`1 / (1 + e^{-x})`. (`xlaops.logistic`)"""
+
+@overload
+def Logistic(builder: XlaBuilder, operand: Operand, result_accuracy: ResultAccuracyLike=None) -> XlaOp:
+    """Element-wise logistic function :math:`1 / (1 + e^{-x})`. (`xlaops.logistic`)"""
+
+@overload
+def Lt(lhs: Operand, rhs: Operand, broadcast_dimensions: Dims=()) -> XlaOp:
+    """Element-wise comparison ``lhs < rhs``. (`xlaops.lt`)"""
+
+@overload
+def Lt(builder: XlaBuilder, lhs: Operand, rhs: Operand, broadcast_dimensions: Dims=()) -> XlaOp:
+    """Element-wise comparison ``lhs < rhs``. (`xlaops.lt`)"""
+
+@overload
+def LtTotalOrder(lhs: Operand, rhs: Operand, broadcast_dimensions: Dims=()) -> XlaOp:
+    """Element-wise comparison ``lhs < rhs`` in the total order. (`xlaops.lt_total_order`)"""
+
+@overload
+def LtTotalOrder(builder: XlaBuilder, lhs: Operand, rhs: Operand, broadcast_dimensions: Dims=()) -> XlaOp:
+    """Element-wise comparison ``lhs < rhs`` in the total order. (`xlaops.lt_total_order`)"""
+
+@overload
+def Max(lhs: Operand, rhs: Operand, broadcast_dimensions: Dims=()) -> XlaOp:
+    """Element-wise maximum. (`xlaops.max`)"""
+
+@overload
+def Max(builder: XlaBuilder, lhs: Operand, rhs: Operand, broadcast_dimensions: Dims=()) -> XlaOp:
+    """Element-wise maximum. (`xlaops.max`)"""
+
+@overload
+def Min(lhs: Operand, rhs: Operand, broadcast_dimensions: Dims=()) -> XlaOp:
+    """Element-wise minimum. (`xlaops.min`)"""
+
+@overload
+def Min(builder: XlaBuilder, lhs: Operand, rhs: Operand, broadcast_dimensions: Dims=()) -> XlaOp:
+    """Element-wise minimum. (`xlaops.min`)"""
+
+@overload
+def Mul(lhs: Operand, rhs: Operand, broadcast_dimensions: Dims=()) -> XlaOp:
+    """Element-wise product. (`xlaops.mul`)"""
+
+@overload
+def Mul(builder: XlaBuilder, lhs: Operand, rhs: Operand, broadcast_dimensions: Dims=()) -> XlaOp:
+    """Element-wise product. (`xlaops.mul`)"""
+
+@overload
+def Mulhi(lhs: Operand, rhs: Operand, broadcast_dimensions: Dims=()) -> XlaOp:
+    """Element-wise more significant half of the product. (`xlaops.mulhi`)"""
+
+@overload
+def Mulhi(builder: XlaBuilder, lhs: Operand, rhs: Operand, broadcast_dimensions: Dims=()) -> XlaOp:
+    """Element-wise more significant half of the product. (`xlaops.mulhi`)"""
+
+@overload
+def Ne(lhs: Operand, rhs: Operand, broadcast_dimensions: Dims=()) -> XlaOp:
+    """Whether elements differ. (`xlaops.ne`)"""
+
+@overload
+def Ne(builder: XlaBuilder, lhs: Operand, rhs: Operand, broadcast_dimensions: Dims=()) -> XlaOp:
+    """Whether elements differ. (`xlaops.ne`)"""
+
+@overload
+def NeTotalOrder(lhs: Operand, rhs: Operand, broadcast_dimensions: Dims=()) -> XlaOp:
+    """Whether elements differ in the total order. (`xlaops.ne_total_order`)"""
+
+@overload
+def NeTotalOrder(builder: XlaBuilder, lhs: Operand, rhs: Operand, broadcast_dimensions: Dims=()) -> XlaOp:
+    """Whether elements differ in the total order. (`xlaops.ne_total_order`)"""
+
+@overload
+def Neg(operand: Operand) -> XlaOp:
+    """Element-wise negation. (`xlaops.neg`)"""
+
+@overload
+def Neg(builder: XlaBuilder, operand: Operand) -> XlaOp:
+    """Element-wise negation. (`xlaops.neg`)"""
+
+@overload
+def Not(operand: Operand) -> XlaOp:
+    """Element-wise complement. (`xlaops.not_`)"""
+
+@overload
+def Not(builder: XlaBuilder, operand: Operand) -> XlaOp:
+    """Element-wise complement. (`xlaops.not_`)"""
+
+@overload
+def OptimizationBarrier(operand: Any) -> XlaOp:
+    """The operand, through which the compiler moves nothing. (`xlaops.optimization_barrier`)"""
+
+@overload
+def OptimizationBarrier(builder: XlaBuilder, operand: Any) -> XlaOp:
+    """The operand, through which the compiler moves nothing. (`xlaops.optimization_barrier`)"""
+
+@overload
+def Or(lhs: Operand, rhs: Operand, broadcast_dimensions: Dims=()) -> XlaOp:
+    """Element-wise or. (`xlaops.or_`)"""
+
+@overload
+def Or(builder: XlaBuilder, lhs: Operand, rhs: Operand, broadcast_dimensions: Dims=()) -> XlaOp:
+    """Element-wise or. (`xlaops.or_`)"""
+
+@overload
+def Pad(operand: Operand, padding_value: Operand, padding_config: PaddingConfigLike) -> XlaOp:
+    """An array with a value added at its edges and between its elements. (`xlaops.pad`)"""
+
+@overload
+def Pad(builder: XlaBuilder, operand: Operand, padding_value: Operand, padding_config: PaddingConfigLike) -> XlaOp:
+    """An array with a value added at its edges and between its elements. (`xlaops.pad`)"""
+
+@overload
+def PadInDim(operand: Operand, padding_value: Operand, dimno: int, pad_lo: int, pad_hi: int) -> XlaOp:
+    """An array with a value added at both edges of one dimension. (`xlaops.pad_in_dim`)"""
+
+@overload
+def PadInDim(builder: XlaBuilder, operand: Operand, padding_value: Operand, dimno: int, pad_lo: int, pad_hi: int) -> XlaOp:
+    """An array with a value added at both edges of one dimension. (`xlaops.pad_in_dim`)"""
+
+@overload
+def PopulationCount(operand: Operand) -> XlaOp:
+    """Element-wise number of bits that are set. (`xlaops.population_count`)"""
+
+@overload
+def PopulationCount(builder: XlaBuilder, operand: Operand) -> XlaOp:
+    """Element-wise number of bits that are set. (`xlaops.population_count`)"""
+
+@overload
+def Pow(lhs: Operand, rhs: Operand, broadcast_dimensions: Dims=()) -> XlaOp:
+    """Element-wise power :math:`lhs^{rhs}`. (`xlaops.pow`)"""
+
+@overload
+def Pow(builder: XlaBuilder, lhs: Operand, rhs: Operand, broadcast_dimensions: Dims=()) -> XlaOp:
+    """Element-wise power :math:`lhs^{rhs}`. (`xlaops.pow`)"""
+
+@overload
+def RaggedDot(lhs: Operand, rhs: Operand, group_sizes: Operand, dimension_numbers: RaggedDotDimensionNumbersLike, precision_config: PrecisionConfigLike=None, preferred_element_type: DTypeLike | None=None) -> XlaOp:
+    """Sum of products, where one dimension of ``lhs`` consists of consecutive groups. (`xlaops.ragged_dot`)"""
+
+@overload
+def RaggedDot(builder: XlaBuilder, lhs: Operand, rhs: Operand, group_sizes: Operand, dimension_numbers: RaggedDotDimensionNumbersLike, precision_config: PrecisionConfigLike=None, preferred_element_type: DTypeLike | None=None) -> XlaOp:
+    """Sum of products, where one dimension of ``lhs`` consists of consecutive groups. (`xlaops.ragged_dot`)"""
+
+@overload
+def Real(operand: Operand) -> XlaOp:
+    """Element-wise real part. (`xlaops.real`)"""
+
+@overload
+def Real(builder: XlaBuilder, operand: Operand) -> XlaOp:
+    """Element-wise real part. (`xlaops.real`)"""
+
+@overload
+def ReducePrecision(operand: Operand, exponent_bits: int, mantissa_bits: int) -> XlaOp:
+    """Floating-point numbers rounded to a format of fewer bits, in their own type. (`xlaops.reduce_precision`)"""
+
+@overload
+def ReducePrecision(builder: XlaBuilder, operand: Operand, exponent_bits: int, mantissa_bits: int) -> XlaOp:
+    """Floating-point numbers rounded to a format of fewer bits, in their own type. (`xlaops.reduce_precision`)"""
+
+@overload
+def Rem(lhs: Operand, rhs: Operand, broadcast_dimensions: Dims=()) -> XlaOp:
+    """Element-wise remainder of the truncated division. (`xlaops.rem`)"""
+
+@overload
+def Rem(builder: XlaBuilder, lhs: Operand, rhs: Operand, broadcast_dimensions: Dims=()) -> XlaOp:
+    """Element-wise remainder of the truncated division. (`xlaops.rem`)"""
+
+@overload
+def Reshape(operand: Operand, dimensions: Dims) -> XlaOp:
+    """The elements of an array in another shape, in row-major order. (`xlaops.reshape`)"""
+
+@overload
+def Reshape(builder: XlaBuilder, operand: Operand, dimensions: Dims) -> XlaOp:
+    """The elements of an array in another shape, in row-major order. (`xlaops.reshape`)"""
+
+@overload
+def Reshape(shape: ShapeLike, operand: Operand) -> XlaOp:
+    """The elements of an array in another shape, in row-major order. (`xlaops.reshape`)"""
+
+@overload
+def Reshape(builder: XlaBuilder, shape: ShapeLike, operand: Operand) -> XlaOp:
+    """The elements of an array in another shape, in row-major order. (`xlaops.reshape`)"""
+
+@overload
+def ReshapeWithInferredDimension(operand: Operand, new_sizes: Dims, inferred_dimension: int) -> XlaOp:
+    """The elements of an array in another shape, one size of which follows. (`xlaops.reshape_with_inferred_dimension`)"""
+
+@overload
+def ReshapeWithInferredDimension(builder: XlaBuilder, operand: Operand, new_sizes: Dims, inferred_dimension: int) -> XlaOp:
+    """The elements of an array in another shape, one size of which follows. (`xlaops.reshape_with_inferred_dimension`)"""
+
+@overload
+def Rev(operand: Operand, dimensions: Dims) -> XlaOp:
+    """An array with the order of elements reversed in some dimensions. (`xlaops.rev`)"""
+
+@overload
+def Rev(builder: XlaBuilder, operand: Operand, dimensions: Dims) -> XlaOp:
+    """An array with the order of elements reversed in some dimensions. (`xlaops.rev`)"""
+
+@overload
+def RngBitGenerator(algorithm: _types.RandomAlgorithm | str, initial_state: Operand, shape: ShapeLike) -> XlaOp:
+    """Uniformly distributed random bits, and the state to draw the next ones from. (`xlaops.rng_bit_generator`)"""
+
+@overload
+def RngBitGenerator(builder: XlaBuilder, algorithm: _types.RandomAlgorithm | str, initial_state: Operand, shape: ShapeLike) -> XlaOp:
+    """Uniformly distributed random bits, and the state to draw the next ones from. (`xlaops.rng_bit_generator`)"""
+
+@overload
+def RngGetAndUpdateState() -> NoReturn:
+    """Refuses to touch the hidden state of XLA's random numbers. (`xlaops.rng_get_and_update_state`)"""
+
+@overload
+def RngGetAndUpdateState(builder: XlaBuilder) -> NoReturn:
+    """Refuses to touch the hidden state of XLA's random numbers. (`xlaops.rng_get_and_update_state`)"""
+
+@overload
+def RngNormal(mu: Operand, sigma: Operand, shape: ShapeLike) -> XlaOp:
+    """Random numbers, normally distributed with mean ``mu`` and deviation ``sigma``. (`xlaops.rng_normal`)"""
+
+@overload
+def RngNormal(builder: XlaBuilder, mu: Operand, sigma: Operand, shape: ShapeLike) -> XlaOp:
+    """Random numbers, normally distributed with mean ``mu`` and deviation ``sigma``. (`xlaops.rng_normal`)"""
+
+@overload
+def RngUniform(a: Operand, b: Operand, shape: ShapeLike) -> XlaOp:
+    """Random numbers, uniformly distributed over the interval ``[a, b)``. (`xlaops.rng_uniform`)"""
+
+@overload
+def RngUniform(builder: XlaBuilder, a: Operand, b: Operand, shape: ShapeLike) -> XlaOp:
+    """Random numbers, uniformly distributed over the interval ``[a, b)``. (`xlaops.rng_uniform`)"""
+
+@overload
+def Round(operand: Operand) -> XlaOp:
+    """Element-wise nearest integer, halves away from zero. (`xlaops.round`)"""
+
+@overload
+def Round(builder: XlaBuilder, operand: Operand) -> XlaOp:
+    """Element-wise nearest integer, halves away from zero. (`xlaops.round`)"""
+
+@overload
+def RoundNearestAfz(operand: Operand) -> XlaOp:
+    """Element-wise nearest integer, halves away from zero. (`xlaops.round_nearest_afz`)"""
+
+@overload
+def RoundNearestAfz(builder: XlaBuilder, operand: Operand) -> XlaOp:
+    """Element-wise nearest integer, halves away from zero. (`xlaops.round_nearest_afz`)"""
+
+@overload
+def RoundNearestEven(operand: Operand) -> XlaOp:
+    """Element-wise nearest integer, halves to the even one. (`xlaops.round_nearest_even`)"""
+
+@overload
+def RoundNearestEven(builder: XlaBuilder, operand: Operand) -> XlaOp:
+    """Element-wise nearest integer, halves to the even one. (`xlaops.round_nearest_even`)"""
+
+@overload
+def Rsqrt(operand: Operand, result_accuracy: ResultAccuracyLike=None) -> XlaOp:
+    r"""Element-wise reciprocal square root :math:`1 / \sqrt{x}`. (`xlaops.rsqrt`)"""
+
+@overload
+def Rsqrt(builder: XlaBuilder, operand: Operand, result_accuracy: ResultAccuracyLike=None) -> XlaOp:
+    r"""Element-wise reciprocal square root :math:`1 / \sqrt{x}`. (`xlaops.rsqrt`)"""
+
+@overload
+def Scan(inputs: Sequence[Operand], inits: Sequence[Operand], computation: Callable[..., Any], scan_dimension: int, scan_dimension_size: int | None=None, is_reverse: bool=False, is_associative: bool | None=None) -> XlaOp:
+    """Results and final carries of a computation that walks along one dimension. (`xlaops.scan`)"""
+
+@overload
+def Scan(builder: XlaBuilder, inputs: Sequence[Operand], inits: Sequence[Operand], computation: Callable[..., Any], scan_dimension: int, scan_dimension_size: int | None=None, is_reverse: bool=False, is_associative: bool | None=None) -> XlaOp:
+    """Results and final carries of a computation that walks along one dimension. (`xlaops.scan`)"""
+
+@overload
+def Select(pred: Operand, on_true: Operand, on_false: Operand) -> XlaOp:
+    """Elements of ``on_true`` where ``pred`` holds, and of ``on_false`` elsewhere. (`xlaops.select`)"""
+
+@overload
+def Select(builder: XlaBuilder, pred: Operand, on_true: Operand, on_false: Operand) -> XlaOp:
+    """Elements of ``on_true`` where ``pred`` holds, and of ``on_false`` elsewhere. (`xlaops.select`)"""
+
+@overload
+def ShiftLeft(lhs: Operand, rhs: Operand, broadcast_dimensions: Dims=()) -> XlaOp:
+    """Element-wise shift towards the more significant bits. (`xlaops.shift_left`)"""
+
+@overload
+def ShiftLeft(builder: XlaBuilder, lhs: Operand, rhs: Operand, broadcast_dimensions: Dims=()) -> XlaOp:
+    """Element-wise shift towards the more significant bits. (`xlaops.shift_left`)"""
+
+@overload
+def ShiftRightArithmetic(lhs: Operand, rhs: Operand, broadcast_dimensions: Dims=()) -> XlaOp:
+    """Element-wise shift towards the less significant bits that keeps the sign. (`xlaops.shift_right_arithmetic`)"""
+
+@overload
+def ShiftRightArithmetic(builder: XlaBuilder, lhs: Operand, rhs: Operand, broadcast_dimensions: Dims=()) -> XlaOp:
+    """Element-wise shift towards the less significant bits that keeps the sign. (`xlaops.shift_right_arithmetic`)"""
+
+@overload
+def ShiftRightLogical(lhs: Operand, rhs: Operand, broadcast_dimensions: Dims=()) -> XlaOp:
+    """Element-wise shift towards the less significant bits. (`xlaops.shift_right_logical`)"""
+
+@overload
+def ShiftRightLogical(builder: XlaBuilder, lhs: Operand, rhs: Operand, broadcast_dimensions: Dims=()) -> XlaOp:
+    """Element-wise shift towards the less significant bits. (`xlaops.shift_right_logical`)"""
+
+@overload
+def Sign(operand: Operand) -> XlaOp:
+    """Element-wise sign: -1, 0 or 1. (`xlaops.sign`)"""
+
+@overload
+def Sign(builder: XlaBuilder, operand: Operand) -> XlaOp:
+    """Element-wise sign: -1, 0 or 1. (`xlaops.sign`)"""
+
+@overload
+def Sin(operand: Operand, result_accuracy: ResultAccuracyLike=None) -> XlaOp:
+    """Element-wise sine of an angle in radians. (`xlaops.sin`)"""
+
+@overload
+def Sin(builder: XlaBuilder, operand: Operand, result_accuracy: ResultAccuracyLike=None) -> XlaOp:
+    """Element-wise sine of an angle in radians. (`xlaops.sin`)"""
+
+@overload
+def Slice(operand: Operand, start_indices: Dims, limit_indices: Dims, strides: Dims | None=None) -> XlaOp:
+    """The sub-array between two corners, with steps. (`xlaops.slice`)"""
+
+@overload
+def Slice(builder: XlaBuilder, operand: Operand, start_indices: Dims, limit_indices: Dims, strides: Dims | None=None) -> XlaOp:
+    """The sub-array between two corners, with steps. (`xlaops.slice`)"""
+
+@overload
+def SliceInDim(operand: Operand, start_index: int, limit_index: int, stride: int, dimno: int) -> XlaOp:
+    """The part of an array between two indices of one dimension, with steps. (`xlaops.slice_in_dim`)"""
+
+@overload
+def SliceInDim(builder: XlaBuilder, operand: Operand, start_index: int, limit_index: int, stride: int, dimno: int) -> XlaOp:
+    """The part of an array between two indices of one dimension, with steps. (`xlaops.slice_in_dim`)"""
+
+@overload
+def Sqrt(operand: Operand, result_accuracy: ResultAccuracyLike=None) -> XlaOp:
+    """Element-wise square root. (`xlaops.sqrt`)"""
+
+@overload
+def Sqrt(builder: XlaBuilder, operand: Operand, result_accuracy: ResultAccuracyLike=None) -> XlaOp:
+    """Element-wise square root. (`xlaops.sqrt`)"""
+
+@overload
+def Sub(lhs: Operand, rhs: Operand, broadcast_dimensions: Dims=()) -> XlaOp:
+    """Element-wise difference. (`xlaops.sub`)"""
+
+@overload
+def Sub(builder: XlaBuilder, lhs: Operand, rhs: Operand, broadcast_dimensions: Dims=()) -> XlaOp:
+    """Element-wise difference. (`xlaops.sub`)"""
+
+@overload
+def Tan(operand: Operand, result_accuracy: ResultAccuracyLike=None) -> XlaOp:
+    """Element-wise tangent of an angle in radians. (`xlaops.tan`)"""
+
+@overload
+def Tan(builder: XlaBuilder, operand: Operand, result_accuracy: ResultAccuracyLike=None) -> XlaOp:
+    """Element-wise tangent of an angle in radians. (`xlaops.tan`)"""
+
+@overload
+def Tanh(operand: Operand, result_accuracy: ResultAccuracyLike=None) -> XlaOp:
+    """Element-wise hyperbolic tangent. (`xlaops.tanh`)"""
+
+@overload
+def Tanh(builder: XlaBuilder, operand: Operand, result_accuracy: ResultAccuracyLike=None) -> XlaOp:
+    """Element-wise hyperbolic tangent. (`xlaops.tanh`)"""
+
+@overload
+def TopK(operand: Operand, k: int, largest: bool=True) -> XlaOp:
+    """The ``k`` largest or smallest elements along the last dimension, in order. (`xlaops.top_k`)"""
+
+@overload
+def TopK(builder: XlaBuilder, operand: Operand, k: int, largest: bool=True) -> XlaOp:
+    """The ``k`` largest or smallest elements along the last dimension, in order. (`xlaops.top_k`)"""
+
+@overload
+def Transpose(operand: Operand, permutation: Dims) -> XlaOp:
+    """An array with its dimensions permuted. (`xlaops.transpose`)"""
+
+@overload
+def Transpose(builder: XlaBuilder, operand: Operand, permutation: Dims) -> XlaOp:
+    """An array with its dimensions permuted. (`xlaops.transpose`)"""
+
+@overload
+def TriangularSolve(a: Operand, b: Operand, left_side: bool, lower: bool, unit_diagonal: bool, transpose_a: _types.Transpose | str) -> XlaOp:
+    """Solution ``x`` of ``op(a) @ x = b`` or ``x @ op(a) = b`` for triangular ``a``. (`xlaops.triangular_solve`)"""
+
+@overload
+def TriangularSolve(builder: XlaBuilder, a: Operand, b: Operand, left_side: bool, lower: bool, unit_diagonal: bool, transpose_a: _types.Transpose | str) -> XlaOp:
+    """Solution ``x`` of ``op(a) @ x = b`` or ``x @ op(a) = b`` for triangular ``a``. (`xlaops.triangular_solve`)"""
+
+@overload
+def Tuple(elements: Sequence[Any]) -> XlaOp:
+    """The elements as a tuple. (`xlaops.tuple`)"""
+
+@overload
+def Tuple(builder: XlaBuilder, elements: Sequence[Any]) -> XlaOp:
+    """The elements as a tuple. (`xlaops.tuple`)"""
+
+@overload
+def While(condition: Callable[[Any], Operand], body: Callable[[Any], Any], init: Any) -> XlaOp:
+    """The value that repeated application of ``body`` reaches. (`xlaops.while_`)"""
+
+@overload
+def While(builder: XlaBuilder, condition: Callable[[Any], Operand], body: Callable[[Any], Any], init: Any) -> XlaOp:
+    """The value that repeated application of ``body`` reaches. (`xlaops.while_`)"""
+
+@overload
+def Xor(lhs: Operand, rhs: Operand, broadcast_dimensions: Dims=()) -> XlaOp:
+    """Element-wise exclusive or. (`xlaops.xor`)"""
+
+@overload
+def Xor(builder: XlaBuilder, lhs: Operand, rhs: Operand, broadcast_dimensions: Dims=()) -> XlaOp:
+    """Element-wise exclusive or. (`xlaops.xor`)"""

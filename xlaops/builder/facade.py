@@ -1,0 +1,119 @@
+"""The CamelCase functions, made from the catalog.
+
+Nothing is listed here: a row of the catalog that has a function appears by itself.
+"""
+
+import functools
+import importlib
+import inspect
+import operator
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+from .. import catalog
+from .graph import XlaBuilder, XlaOp, _operands, current_builder
+
+# XlaBuilder's own spelling of "Conv" and "ConcatInDim" in examples of the document.
+ALIASES = {"Concatenate": "ConcatInDim"}
+
+
+@functools.cache
+def records() -> dict[str, catalog.Record]:
+    """For each CamelCase name the first record that has an operation of the package.
+
+    Those of operations that only the compiler makes are among them: their functions
+    raise an error that names what stands for them.
+    """
+    found: dict[str, catalog.Record] = {}
+    for record in catalog.RECORDS:
+        if record.status == "planned" or not record.function:
+            continue
+        if "." not in record.function:
+            found.setdefault(record.name, record)
+    for alias, name in ALIASES.items():
+        found[alias] = found[name]
+    return found
+
+
+@functools.cache
+def function(name: str) -> Callable[..., XlaOp]:
+    """The function that adds the operation of that XlaBuilder name to a builder."""
+    record = records()[name]
+    target = operator.attrgetter(record.function)(importlib.import_module("xlaops"))
+    if record.status == "hlo-only":
+        return _refusing(name, target, len(record.parameters))
+    names = renamed(record, target)
+
+    @functools.wraps(target)
+    def add(*args: Any, **kwargs: Any) -> XlaOp:
+        builder = kwargs.pop("builder", None)
+        if args and isinstance(args[0], XlaBuilder):
+            builder, args = args[0], args[1:]
+        kwargs = {names.get(key, key): value for key, value in kwargs.items()}
+        keys = tuple(kwargs)
+        arguments = (*args, *kwargs.values())
+        count = len(args)
+
+        def run(*values: Any) -> Any:
+            named = dict(zip(keys, values[count:], strict=True))
+            return target(*values[:count], **named)
+
+        return _builder_of(name, builder, arguments)._add(run, arguments)
+
+    _named(
+        add,
+        name,
+        f"Adds `xlaops.{record.function}` to the builder of its operands.\n\n"
+        f"A builder may be given as a first argument. What it computes:\n\n"
+        f"{inspect.getdoc(target)}",
+    )
+    return add
+
+
+def _refusing(
+    name: str, target: Callable[..., NoReturn], count: int
+) -> Callable[..., NoReturn]:
+    """The function of an operation that only the compiler makes."""
+
+    @functools.wraps(target)
+    def refuse(*args: Any, **kwargs: Any) -> NoReturn:
+        # Whatever the arguments are: there is nothing that they could be right for.
+        target(*(None,) * count)
+
+    _named(refuse, name, inspect.getdoc(target) or "")
+    return refuse
+
+
+def _named(function: Callable[..., Any], name: str, doc: str) -> None:
+    function.__name__ = function.__qualname__ = name
+    function.__module__ = "xlaops.builder"
+    function.__doc__ = doc
+
+
+def renamed(record: catalog.Record, target: Callable[..., Any]) -> dict[str, str]:
+    """The document's parameter names that the function has under another name."""
+    parameters = list(inspect.signature(target).parameters)
+    return {
+        wanted: actual
+        for wanted, actual in zip(record.parameters, parameters, strict=False)
+        if wanted not in parameters and not actual.startswith("args")
+    }
+
+
+def _builder_of(
+    name: str, builder: XlaBuilder | None, arguments: tuple[Any, ...]
+) -> XlaBuilder:
+    for op in _operands(arguments):
+        builder = builder or op.builder
+        if op.builder is not builder:
+            raise ValueError(
+                f"{name}: operands must be of one builder, got one of "
+                f"{builder.name!r} and one of {op.builder.name!r}"
+            )
+    builder = builder or current_builder()
+    if builder is None:
+        raise TypeError(
+            f"{name}: builder must be given first, as no operand is an XlaOp, "
+            f"or be that of a with block"
+        )
+    return builder
