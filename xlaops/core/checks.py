@@ -1,6 +1,7 @@
 """Checks of arguments. A message names the operation, the rule and what broke it."""
 
 import functools
+import math
 import operator
 import re
 from collections.abc import Callable, Sequence
@@ -341,6 +342,21 @@ def sizes(operation: str, parameter: str, value: Any) -> tuple[int, ...]:
     return result
 
 
+def addressable(
+    operation: str, parameter: str, dimensions: Sequence[int], dtype: Any
+) -> None:
+    """Checks that an array of these sizes has fewer bytes than XLA can count.
+
+    Beyond that XLA before jaxlib 0.12 ends the process.
+    """
+    size = math.prod(dimensions) * np.dtype(dtype).itemsize
+    if size >= 2**63:
+        raise ValueError(
+            f"{operation}: {parameter} must give an array of less than 2**63 bytes, "
+            f"got sizes {tuple(dimensions)} of {dtype}"
+        )
+
+
 def boolean(operation: str, parameter: str, value: Any) -> bool:
     """A Python bool."""
     if isinstance(value, (bool, np.bool_)):
@@ -396,4 +412,5 @@ def array_shape(operation: str, parameter: str, value: Any) -> types.Shape:
             f"{operation}: {parameter} must be the shape of an array with static "
             f"dimensions, got {shape}"
         )
+    addressable(operation, parameter, shape.dimensions, shape.dtype)
     return shape

@@ -21,7 +21,7 @@ def broadcast(operand: ArrayLike, broadcast_sizes: Dims) -> Array:
 
     Raises:
       TypeError: if ``operand`` is no array or ``broadcast_sizes`` no integers.
-      ValueError: if a size is negative.
+      ValueError: if a size is negative, or all of them are 2**63 bytes.
 
     Example:
       >>> import jax.numpy as jnp
@@ -33,7 +33,10 @@ def broadcast(operand: ArrayLike, broadcast_sizes: Dims) -> Array:
 
     Source: *Broadcast* in XLA's Operation semantics; ``stablehlo.broadcast_in_dim``.
     """
-    return lax.broadcast(checks.array("broadcast", "operand", operand), broadcast_sizes)
+    x = checks.array("broadcast", "operand", operand)
+    sizes = (*broadcast_sizes, *x.shape)
+    checks.addressable("broadcast", "broadcast_sizes", sizes, x.dtype)
+    return lax.broadcast(x, broadcast_sizes)
 
 
 @operation(out_dim_size=checks.sizes, broadcast_dimensions=checks.integers)
@@ -68,6 +71,7 @@ def broadcast_in_dim(
     ``stablehlo.broadcast_in_dim``.
     """
     x = checks.array("broadcast_in_dim", "operand", operand)
+    checks.addressable("broadcast_in_dim", "out_dim_size", out_dim_size, x.dtype)
     rank = len(out_dim_size)
     if len(broadcast_dimensions) != x.ndim:
         raise ValueError(

@@ -475,11 +475,17 @@ def _convolve(
                 f"{operation}: {name} must be at least 1, got {tuple(values)}"
             )
     _spatial(operation, "window_reversal", window_reversal, len(spatial))
+    if isinstance(padding, Padding) and any(v > 1 for v in lhs_dilation or ()):
+        raise ValueError(
+            f"{operation}: padding must be given in numbers when lhs is dilated, "
+            f"got {padding.value!r} with lhs_dilation {tuple(lhs_dilation or ())}"
+        )
     _groups(operation, x, kernel, numbers, feature_group_count, batch_group_count)
     _sum_type(operation, x, preferred_element_type)
     if not isinstance(padding, Padding):
         dilation = (1,) * len(spatial) if lhs_dilation is None else tuple(lhs_dilation)
         sizes = _dilated_sizes(operation, x, spatial, dilation, padding)
+        _addressable(operation, x, spatial, sizes, padding)
         if compat.CROPPED_CONVOLUTION_IS_WRONG and any(min(p) < 0 for p in padding):
             x, padding = _cropped(x, spatial, sizes, dilation, padding)
             lhs_dilation = None
@@ -569,6 +575,20 @@ def _dilated_sizes(
                 f"{(low, high)} for {size} elements of lhs {x.shape}"
             )
     return sizes
+
+
+def _addressable(
+    operation: str,
+    x: Array,
+    spatial: Sequence[int],
+    sizes: Sequence[int],
+    padding: Sequence[tuple[int, int]],
+) -> None:
+    """Checks that XLA can count what dilation and padding make of the operand."""
+    extents = list(x.shape)
+    for d, size, (low, high) in zip(spatial, sizes, padding, strict=True):
+        extents[d] = size + max(low, 0) + max(high, 0)
+    checks.addressable(operation, "padding", extents, x.dtype)
 
 
 def _cropped(

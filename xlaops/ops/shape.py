@@ -256,6 +256,12 @@ def pad(
                 f"pad: padding_config must not remove more than there is, got "
                 f"{(low, high, interior)} for dimension {i} of operand {x.shape}"
             )
+    # XLA counts what is added before it removes anything.
+    sizes = [
+        n + max(n - 1, 0) * interior + max(low, 0) + max(high, 0)
+        for n, (low, high, interior) in zip(x.shape, config, strict=True)
+    ]
+    checks.addressable("pad", "padding_config", sizes, x.dtype)
     return _padded(x, value, config)
 
 
