@@ -1,0 +1,65 @@
+"""One entry or several for every implemented operation: operands, oracle, derivatives.
+
+The tests of values, transformations and errors all read this table. An operation of the
+catalog that is implemented and not here fails `test_table.py`.
+"""
+
+from .case import Case
+from .choice import CHOICE
+from .comparisons import COMPARISONS
+from .control_flow import CONTROL
+from .conversions import CONVERSIONS
+from .convolutions import CONVOLUTIONS
+from .elementwise import ELEMENTWISE
+from .operands import dtype_of, uniform
+from .order import ORDER
+from .positions import POSITIONS
+from .products import DOTS, RAGGED
+from .random_numbers import GENERATORS, RANDOM
+from .shapes import SHAPES
+from .systems import SYSTEMS
+from .tuples import TUPLES
+
+__all__ = ["CASES", "TRANSFORMED", "Case", "case_id", "dtype_of", "uniform"]
+
+CASES = (
+    *ELEMENTWISE,
+    *COMPARISONS,
+    *CHOICE,
+    *CONVERSIONS,
+    *SHAPES,
+    *POSITIONS,
+    *ORDER,
+    *TUPLES,
+    *DOTS,
+    *RAGGED,
+    *CONVOLUTIONS,
+    *SYSTEMS,
+    *RANDOM,
+    *GENERATORS,
+    *CONTROL,
+)
+
+
+# Without forms that differ from another one in nothing that a transformation meets.
+_SAMPLED = ("add", "div", "pow", "rem", "max", "lt")
+TRANSFORMED = tuple(
+    case
+    for case in CASES
+    if not case.random
+    and not case.title.endswith("(result_accuracy)")
+    and case.mapped_operands()
+    and case.label not in ("to s64", "to f64")  # which need 64-bit types
+    and (
+        case.label not in ("degenerate", "scalar", "both ways")
+        or case.record.function in _SAMPLED
+    )
+    and (
+        not case.title.endswith("(broadcast_dimensions)")
+        or case.record.function in _SAMPLED
+    )
+)
+
+
+def case_id(case: Case) -> str:
+    return case.name
