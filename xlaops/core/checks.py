@@ -349,7 +349,7 @@ def addressable(
 
     Beyond that XLA before jaxlib 0.12 ends the process.
     """
-    size = math.prod(dimensions) * np.dtype(dtype).itemsize
+    size = math.prod(dimensions) * dtype.itemsize  # of a random key as well
     if size >= 2**63:
         raise ValueError(
             f"{operation}: {parameter} must give an array of less than 2**63 bytes, "
