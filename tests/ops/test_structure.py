@@ -225,17 +225,17 @@ def test_reshape_of_scalars_and_nothing():
     ],
 )
 def test_reshape_refuses(arguments, error, match):
-    with pytest.raises(error, match=f"^reshape: {match}"):
+    with pytest.raises(error, match=rf"^reshape(: |\(\) ){match}"):
         xo.reshape(*arguments)
 
 
 def test_reshape_names_itself_for_wrong_arguments():
     """Not one of the functions that stand for its two forms."""
-    with pytest.raises(TypeError, match=r"^reshape: "):
+    with pytest.raises(TypeError, match=r"^reshape(: |\(\) )"):
         xo.reshape(np.zeros(6, "f4"), (6,), shape="f32[6]")
-    with pytest.raises(TypeError, match=r"^reshape: "):
+    with pytest.raises(TypeError, match=r"^reshape(: |\(\) )"):
         xo.reshape()
-    with pytest.raises(TypeError, match=r"^reshape: .*'sizes'"):
+    with pytest.raises(TypeError, match=r"^reshape(: |\(\) ).*'sizes'"):
         xo.reshape(np.zeros(6, "f4"), sizes=(6,))
 
 

@@ -111,7 +111,10 @@ def _with_fast_path(
         _CONCRETE, forms.find, call_slowly, latest, *defaults
     )
     call.__defaults__ = function.__defaults__
-    return functools.wraps(function)(call)
+    functools.update_wrapper(call, function)
+    if operation != function.__name__:
+        call.__qualname__ = operation  # Python's errors name the public function
+    return call
 
 
 @functools.cache
