@@ -1,7 +1,6 @@
 """ragged_dot against sums that are weighted by who belongs to which group."""
 
 import dataclasses
-import itertools
 
 import jax
 import jax.numpy as jnp
@@ -152,7 +151,16 @@ def test_random_groups(sizes):
         ("batches", True),
     ],
 )
-@pytest.mark.parametrize("mapped", [*itertools.product([False, True], repeat=3)][1:])
+@pytest.mark.parametrize(
+    "mapped",
+    [
+        (True, False, False),
+        (False, True, False),
+        (False, False, True),
+        (True, True, False),
+        (True, True, True),
+    ],
+)
 def test_vmap_and_its_gradient(name, own, mapped, rng):
     form = FORMS[name]
     batch = [operands(form, own, rng) for _ in range(2)]

@@ -16,8 +16,9 @@ import xlaops as xo
 
 DEVICES = 8
 # Without forms that differ from another one in nothing that matters here.
-_SAME = ("scalar", "degenerate", "one", "vectors", "branch 0", "branch 1", "branch 2")
-_SAME += ("False", "both ways", "to s8", "to u32", "to bf16", "to c64", "empty")
+_SAME = ("scalar", "degenerate", "one", "vectors", "branch 1", "False", "both ways")
+_SAME += ("to s8", "to c64", "empty", "matrix and vector", "of a tuple", "of bytes")
+_SAME += ("scalar min", "scalar operand", "element 1", "without strides", "none")
 # Functions that are one call of jax.lax, of which one has all that is to see.
 _ALIKE = ("cos", "cosh", "erf", "exp", "expm1", "log", "log1p", "logistic", "rsqrt")
 _ALIKE += ("sin", "sqrt", "tan", "tanh", "floor", "ceil", "round_nearest_afz", "or_")

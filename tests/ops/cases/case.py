@@ -5,7 +5,6 @@ import operator
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import jax
 import numpy as np
 
 import xlaops as xo
@@ -94,12 +93,6 @@ class Case:
         assert given == list(order[: len(given)]), self.name
         assert len(given) == len(named), self.name
         return self.part(self.function(*(named[p] for p in given)))
-
-    def reference(self) -> Callable[..., Any]:
-        """`call`, for many calls: jitted where each would trace its functions again."""
-        if self.record.family == "control_flow":
-            return jax.jit(self.call)
-        return self.call
 
     def call_by_keyword(self, *operands: Any) -> Any:
         named = self.named(*operands)
