@@ -12,6 +12,7 @@ from collections.abc import Sequence
 # status; it is imported when it is asked for.
 BENCHMARKS = {
     "overhead": "what an operation adds to jax.lax: program, eager call, import",
+    "regions": "operations that take a computation, beside jax.lax and numpy",
 }
 
 
