@@ -78,7 +78,7 @@ EXECUTED = {name: path for name, path in pages().items() if cells(path)}
 def test_every_exported_name_has_an_entry(reference):
     entries = reference.documented()
     assert set(xlaops.__all__) - entries == set()
-    for module in ("catalog", "ffi", "types"):
+    for module in ("catalog", "effects", "ffi", "types"):
         exported = reference.exported(importlib.import_module(f"xlaops.{module}"))
         assert exported
         assert {f"{module}.{name}" for name in exported} <= entries

@@ -7,6 +7,7 @@ when they are first used.
 
 from typing import TYPE_CHECKING, Any
 
+from .core.bounded import BoundedArray as BoundedArray
 from .ops.arithmetic import abs as abs
 from .ops.arithmetic import add as add
 from .ops.arithmetic import atan2 as atan2
@@ -19,6 +20,9 @@ from .ops.arithmetic import pow as pow
 from .ops.arithmetic import rem as rem
 from .ops.arithmetic import sign as sign
 from .ops.arithmetic import sub as sub
+from .ops.batch_norm import batch_norm_grad as batch_norm_grad
+from .ops.batch_norm import batch_norm_inference as batch_norm_inference
+from .ops.batch_norm import batch_norm_training as batch_norm_training
 from .ops.bits import clz as clz
 from .ops.bits import mulhi as mulhi
 from .ops.bits import population_count as population_count
@@ -46,6 +50,7 @@ from .ops.complex_parts import conj as conj
 from .ops.complex_parts import imag as imag
 from .ops.complex_parts import real as real
 from .ops.composition import call as call
+from .ops.composition import composite_call as composite_call
 from .ops.composition import optimization_barrier as optimization_barrier
 from .ops.constants import constant as constant
 from .ops.constants import iota as iota
@@ -64,8 +69,26 @@ from .ops.convolution import (
 from .ops.convolution import conv_with_general_padding as conv_with_general_padding
 from .ops.dot import dot as dot
 from .ops.dot import dot_general as dot_general
+from .ops.dynamic_sizes import dynamic_reshape as dynamic_reshape
+from .ops.dynamic_sizes import get_dimension_size as get_dimension_size
+from .ops.dynamic_sizes import remove_dynamic_dimension as remove_dynamic_dimension
+from .ops.dynamic_sizes import set_dimension_size as set_dimension_size
 from .ops.dynamic_slicing import dynamic_slice as dynamic_slice
 from .ops.dynamic_slicing import dynamic_update_slice as dynamic_update_slice
+from .ops.effects import after_all as after_all
+from .ops.effects import create_token as create_token
+from .ops.effects import infeed as infeed
+from .ops.effects import infeed_with_token as infeed_with_token
+from .ops.effects import outfeed as outfeed
+from .ops.effects import outfeed_with_token as outfeed_with_token
+from .ops.effects import recv as recv
+from .ops.effects import recv_done as recv_done
+from .ops.effects import recv_from_host as recv_from_host
+from .ops.effects import recv_with_token as recv_with_token
+from .ops.effects import send as send
+from .ops.effects import send_done as send_done
+from .ops.effects import send_to_host as send_to_host
+from .ops.effects import send_with_token as send_with_token
 from .ops.fft import fft as fft
 from .ops.gather import gather as gather
 from .ops.hlo_only import async_done as async_done
@@ -84,15 +107,20 @@ from .ops.logical import and_ as and_
 from .ops.logical import not_ as not_
 from .ops.logical import or_ as or_
 from .ops.logical import xor as xor
+from .ops.mapping import map as map
 from .ops.ragged_dot import ragged_dot as ragged_dot
 from .ops.random import rng_normal as rng_normal
 from .ops.random import rng_uniform as rng_uniform
+from .ops.reduction import reduce as reduce
+from .ops.reduction import reduce_all as reduce_all
 from .ops.rng_bit_generator import rng_bit_generator as rng_bit_generator
 from .ops.rounding import ceil as ceil
 from .ops.rounding import floor as floor
 from .ops.rounding import round as round
 from .ops.rounding import round_nearest_afz as round_nearest_afz
 from .ops.rounding import round_nearest_even as round_nearest_even
+from .ops.scaled_dot import scaled_dot as scaled_dot
+from .ops.scatter import scatter as scatter
 from .ops.selection import clamp as clamp
 from .ops.selection import select as select
 from .ops.shape import collapse as collapse
@@ -107,6 +135,8 @@ from .ops.shape import rev as rev
 from .ops.shape import transpose as transpose
 from .ops.slicing import slice as slice
 from .ops.slicing import slice_in_dim as slice_in_dim
+from .ops.sorting import sort as sort
+from .ops.stochastic_convert import stochastic_convert_type as stochastic_convert_type
 from .ops.top_k import top_k as top_k
 from .ops.transcendental import cbrt as cbrt
 from .ops.transcendental import cos as cos
@@ -124,6 +154,14 @@ from .ops.transcendental import tan as tan
 from .ops.transcendental import tanh as tanh
 from .ops.tuples import get_tuple_element as get_tuple_element
 from .ops.tuples import tuple as tuple
+from .ops.windows import reduce_window as reduce_window
+from .ops.windows import (
+    reduce_window_with_general_padding as reduce_window_with_general_padding,
+)
+from .ops.windows import select_and_scatter as select_and_scatter
+from .ops.windows import (
+    select_and_scatter_with_general_padding as select_and_scatter_with_general_padding,
+)
 from .types import AccuracyMode as AccuracyMode
 from .types import ChannelHandle as ChannelHandle
 from .types import ChannelType as ChannelType
@@ -155,6 +193,7 @@ from .types import Transpose as Transpose
 if TYPE_CHECKING:
     from . import builder as builder
     from . import catalog as catalog
+    from . import effects as effects
     from . import ffi as ffi
     from . import types as types
 
@@ -162,6 +201,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AccuracyMode",
+    "BoundedArray",
     "ChannelHandle",
     "ChannelType",
     "ComparisonDirection",
@@ -190,11 +230,15 @@ __all__ = [
     "Transpose",
     "abs",
     "add",
+    "after_all",
     "and_",
     "async_done",
     "async_start",
     "async_update",
     "atan2",
+    "batch_norm_grad",
+    "batch_norm_inference",
+    "batch_norm_training",
     "bitcast",
     "bitcast_convert_type",
     "broadcast",
@@ -208,6 +252,7 @@ __all__ = [
     "collapse",
     "compare",
     "complex",
+    "composite_call",
     "concat_in_dim",
     "conditional",
     "conj",
@@ -223,10 +268,12 @@ __all__ = [
     "copy_start",
     "cos",
     "cosh",
+    "create_token",
     "div",
     "domain",
     "dot",
     "dot_general",
+    "dynamic_reshape",
     "dynamic_slice",
     "dynamic_update_slice",
     "eq",
@@ -240,10 +287,13 @@ __all__ = [
     "gather",
     "ge",
     "ge_total_order",
+    "get_dimension_size",
     "get_tuple_element",
     "gt",
     "gt_total_order",
     "imag",
+    "infeed",
+    "infeed_with_token",
     "iota",
     "is_finite",
     "le",
@@ -253,6 +303,7 @@ __all__ = [
     "logistic",
     "lt",
     "lt_total_order",
+    "map",
     "max",
     "min",
     "mul",
@@ -263,14 +314,25 @@ __all__ = [
     "not_",
     "optimization_barrier",
     "or_",
+    "outfeed",
+    "outfeed_with_token",
     "pad",
     "pad_in_dim",
     "population_count",
     "pow",
     "ragged_dot",
     "real",
+    "recv",
+    "recv_done",
+    "recv_from_host",
+    "recv_with_token",
+    "reduce",
+    "reduce_all",
     "reduce_precision",
+    "reduce_window",
+    "reduce_window_with_general_padding",
     "rem",
+    "remove_dynamic_dimension",
     "reshape",
     "reshape_with_inferred_dimension",
     "rev",
@@ -282,8 +344,17 @@ __all__ = [
     "round_nearest_afz",
     "round_nearest_even",
     "rsqrt",
+    "scaled_dot",
     "scan",
+    "scatter",
     "select",
+    "select_and_scatter",
+    "select_and_scatter_with_general_padding",
+    "send",
+    "send_done",
+    "send_to_host",
+    "send_with_token",
+    "set_dimension_size",
     "shift_left",
     "shift_right_arithmetic",
     "shift_right_logical",
@@ -291,7 +362,9 @@ __all__ = [
     "sin",
     "slice",
     "slice_in_dim",
+    "sort",
     "sqrt",
+    "stochastic_convert_type",
     "sub",
     "tan",
     "tanh",
@@ -303,7 +376,7 @@ __all__ = [
     "xor",
 ]
 
-_SUBPACKAGES = ("builder", "catalog", "ffi", "types")
+_SUBPACKAGES = ("builder", "catalog", "effects", "ffi", "types")
 
 
 def __getattr__(name: str) -> Any:

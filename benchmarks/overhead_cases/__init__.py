@@ -11,6 +11,7 @@ import jax
 from .arrays import ARRAYS
 from .case import Case, lowered, lowered_by_lax
 from .comparison import COMPARISON, SELECTION
+from .computations import COMPUTATIONS
 from .control_flow import CONTROL_FLOW
 from .elementwise import (
     ARITHMETIC,
@@ -20,10 +21,12 @@ from .elementwise import (
     ROUNDING,
     TRANSCENDENTAL,
 )
+from .normalization import NORMALIZATION
 from .order import ORDER
 from .positions import POSITIONS
-from .products import CONVOLUTION, DOT, RAGGED
+from .products import CONVOLUTION, DOT, RAGGED, SCALED
 from .random_numbers import RANDOM
+from .sizes import SIZES
 from .systems import SYSTEMS
 from .tuples import TUPLES
 
@@ -42,23 +45,40 @@ CASES: tuple[Case, ...] = (
     *POSITIONS,
     *ORDER,
     *TUPLES,
+    *SIZES,
     *DOT,
     *RAGGED,
+    *SCALED,
     *CONVOLUTION,
+    *NORMALIZATION,
     *SYSTEMS,
     *RANDOM,
     *CONTROL_FLOW,
+    *COMPUTATIONS,
 )
 
+_ONCE = "XLA rewrites reductions as if every initial value were an identity"
+_NO_FUNCTION = "jax.lax has no function for it"
 _NO_MULHI = "XLA refuses that of jax.lax in programs for several devices"
 
 # Why the program of a case is not that of its jax.lax form.
 EXCEPTIONS: dict[str, str] = {
     "pow s32": "jax.lax has no power of integers by an array of exponents",
     "rng_uniform f16": "the document excludes b, which XLA's rounding reaches",
+    "reduce lambda": _ONCE,
+    "reduce_window lambda": _ONCE,
+    "select_and_scatter": "jax.lax has primitives and no function for it",
+    "select_and_scatter_with_general_padding": "jax.lax has no function for it",
+    "scatter lambda": "jax.lax scatters with a few computations only",
     "mulhi": _NO_MULHI,
     "mulhi broadcast_dimensions": _NO_MULHI,
-    "rng_normal": "jax.lax has no function for it",
+    "rng_normal": _NO_FUNCTION,
+    "batch_norm_training": _NO_FUNCTION,
+    "batch_norm_inference": _NO_FUNCTION,
+    "batch_norm_grad": _NO_FUNCTION,
+    "stochastic_convert_type": _NO_FUNCTION,
+    "cosh result_accuracy": "jax.lax.cosh takes no accuracy",
+    "scaled_dot": "jax.lax holds what is scaled in bfloat16 whatever it is",
     "rng_bit_generator of three words": "jax.lax takes states of two words",
     "top_k f32": "zeros are equal and NaN of either sign is above all numbers, which "
     "the backend of jax.lax.top_k may order by their sign bits",

@@ -62,6 +62,14 @@ ARRAYS = (
         lambda x: x.view(np.uint8),
     ),
     Case(
+        "stochastic_convert_type",
+        "StochasticConvertType",
+        ("f32[8,8]", "u32[8,8]"),
+        lambda x, bits: xo.stochastic_convert_type(x, bits, "bf16"),
+        lambda x, bits: lax.stochastic_convert_type(x, bits, jnp.bfloat16),
+        "jax.numpy has no function for it",
+    ),
+    Case(
         "reduce_precision",
         "ReducePrecision",
         ("f32[8,8]",),

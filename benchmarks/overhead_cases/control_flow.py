@@ -78,6 +78,14 @@ CONTROL_FLOW = (
         emits=("stablehlo.add",),
     ),
     Case(
+        "composite_call",
+        "CompositeCall",
+        ("f32[8,8]", "f32[8,8]"),
+        lambda x, y: xo.composite_call(_sum, [x, y], "my.sum", None, 1),
+        lambda x, y: lax.composite(_sum, "my.sum", 1)(x, y),
+        "jax.numpy has no composites",
+    ),
+    Case(
         "optimization_barrier",
         "OptimizationBarrier",
         (("f32[8,8]", "s32[8]"),),

@@ -130,7 +130,23 @@ TRANSCENDENTAL = (
     ),
     *_accurate("cos", "Cos", lax.cos, jnp.cos),
     unary("cosh", "Cosh", lax.cosh, jnp.cosh),
+    Case(
+        "cosh result_accuracy",
+        "Cosh (result_accuracy)",
+        ("f32[8,8]",),
+        lambda x: xo.cosh(x, "HIGHEST"),
+        lambda x: lax.cosh(x, accuracy=lax.AccuracyMode.HIGHEST),
+        "jax.numpy takes no accuracy",
+    ),
     unary("erf", "Erf", lax.erf, "jax.numpy has no function for it"),
+    Case(
+        "erf result_accuracy",
+        "Erf (result_accuracy)",
+        ("f32[8,8]",),
+        lambda x: xo.erf(x, "HIGHEST"),
+        lax.erf,  # which takes none, as HLO's has none
+        "jax.numpy has no function for it",
+    ),
     *_accurate("exp", "Exp", lax.exp, jnp.exp),
     *_accurate("expm1", "Expm1", lax.expm1, jnp.expm1),
     *_accurate("log", "Log", lax.log, jnp.log),

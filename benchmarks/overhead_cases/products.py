@@ -74,6 +74,21 @@ RAGGED = (
     ),
 )
 
+_ROWS = (((1,), (1,)), ((), ()))
+
+SCALED = (
+    Case(
+        "scaled_dot",
+        "ScaledDot",
+        ("bf16[8,8]", "bf16[8,2]", "bf16[8,8]", "bf16[8,2]"),
+        lambda x, s, y, t: xo.scaled_dot(x, s, y, t, _ROWS),
+        lambda x, s, y, t: lax.scaled_dot(
+            x, y, lhs_scale=s, rhs_scale=t, dimension_numbers=_ROWS
+        ),
+        "jax.numpy has no scaled products",
+    ),
+)
+
 _IMAGE, _KERNEL = "f32[1,2,8,8]", "f32[3,2,3,3]"
 _NHWC = ("NHWC", "HWIO", "NHWC")
 _IMAGE_NHWC, _KERNEL_HWIO = "f32[1,8,8,2]", "f32[3,3,2,3]"

@@ -267,8 +267,9 @@ def documented() -> set[str]:
         for status in ("implemented", "hlo-only")
         for name in functions_of(family, status)
     }
-    for module in ("types", "ffi", "catalog"):
+    for module in ("types", "ffi", "effects", "catalog"):
         members = exported(importlib.import_module(f"xlaops.{module}"))
         names |= {f"{module}.{member}" for member in members}
+    names.add("BoundedArray")  # on the page of dynamic shapes
     # What the package exports at its top as well.
     return names | {name for name in xlaops.__all__ if f"types.{name}" in names}

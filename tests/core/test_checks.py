@@ -526,3 +526,29 @@ def test_describe():
     assert checks.describe([1, [2]]) == "a list of length 2"
     assert checks.describe(2.5) == "float 2.5"
     assert len(checks.describe("x" * 999)) < 70
+
+
+# Real numbers
+
+
+@pytest.mark.parametrize("value", [1, 1.5, np.float32(2), np.int8(3), np.array(4.0)])
+def test_real_number(value):
+    number = checks.real_number("op", "epsilon", value)
+    assert type(number) is float
+    assert number == value
+
+
+@pytest.mark.parametrize("value", [True, "1.5", None, 1j, [1.0], np.bool_(True)])
+def test_real_number_refuses(value):
+    with pytest.raises(TypeError, match="op: epsilon must be a real number, got"):
+        checks.real_number("op", "epsilon", value)
+
+
+def test_traced_real_number_is_explained():
+    def f(x):
+        return checks.real_number("op", "epsilon", x)
+
+    with pytest.raises(jax.errors.ConcretizationTypeError) as caught:
+        jax.jit(f)(1.0)
+    note = "op: epsilon must be known when the program is built"
+    assert note in caught.value.__notes__

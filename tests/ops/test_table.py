@@ -53,7 +53,11 @@ def test_every_implemented_record_has_a_case():
     implemented = {
         r.title
         for r in catalog.RECORDS
-        if r.status == "implemented" and "." not in r.function
+        # Operations with side effects are functions of what the host does as well:
+        # test_effects.py.
+        if r.status == "implemented"
+        and "." not in r.function
+        and (r.family != "effects" or r.name == "OptimizationBarrier")
     }
     assert {case.title for case in CASES} == implemented
 
@@ -64,7 +68,7 @@ def test_case_is_complete(case):
     assert case.dtypes
     assert len(set(case.dtypes)) == len(case.dtypes)
     assert case.gradient in ("yes", "zero", "forward", "not differentiable")
-    assert all(0 <= i < 4 for i in case.mapped_operands())
+    assert all(0 <= i < 5 for i in case.mapped_operands())
     assert callable(case.error.call)
     assert case.error.parameter
     assert case.error.value

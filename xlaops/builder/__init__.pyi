@@ -1,6 +1,7 @@
 # Written by `python -m xlaops.builder.stub` from the catalog and the operations.
 # fmt: off
 from collections.abc import Callable as Callable
+from collections.abc import Mapping as Mapping
 from collections.abc import Sequence as Sequence
 from typing import Any as Any
 from typing import NoReturn as NoReturn
@@ -31,6 +32,14 @@ def Add(lhs: Operand, rhs: Operand, broadcast_dimensions: Dims=()) -> XlaOp:
 @overload
 def Add(builder: XlaBuilder, lhs: Operand, rhs: Operand, broadcast_dimensions: Dims=()) -> XlaOp:
     """Element-wise sum. (`xlaops.add`)"""
+
+@overload
+def AfterAll(tokens: Sequence[Operand]) -> XlaOp:
+    """A token that depends on several: what it orders comes after all of them. (`xlaops.after_all`)"""
+
+@overload
+def AfterAll(builder: XlaBuilder, tokens: Sequence[Operand]) -> XlaOp:
+    """A token that depends on several: what it orders comes after all of them. (`xlaops.after_all`)"""
 
 @overload
 def And(lhs: Operand, rhs: Operand, broadcast_dimensions: Dims=()) -> XlaOp:
@@ -71,6 +80,30 @@ def Atan2(lhs: Operand, rhs: Operand, broadcast_dimensions: Dims=()) -> XlaOp:
 @overload
 def Atan2(builder: XlaBuilder, lhs: Operand, rhs: Operand, broadcast_dimensions: Dims=()) -> XlaOp:
     """Element-wise angle of the point with ordinate ``lhs`` and abscissa ``rhs``. (`xlaops.atan2`)"""
+
+@overload
+def BatchNormGrad(operand: Operand, scale: Operand, batch_mean: Operand, batch_var: Operand, grad_output: Operand, epsilon: float, feature_index: int) -> XlaOp:
+    """The gradients of `xlaops.batch_norm_training` for the gradient of its output. (`xlaops.batch_norm_grad`)"""
+
+@overload
+def BatchNormGrad(builder: XlaBuilder, operand: Operand, scale: Operand, batch_mean: Operand, batch_var: Operand, grad_output: Operand, epsilon: float, feature_index: int) -> XlaOp:
+    """The gradients of `xlaops.batch_norm_training` for the gradient of its output. (`xlaops.batch_norm_grad`)"""
+
+@overload
+def BatchNormInference(operand: Operand, scale: Operand, offset: Operand, mean: Operand, variance: Operand, epsilon: float, feature_index: int) -> XlaOp:
+    """A batch normalised with given moments. (`xlaops.batch_norm_inference`)"""
+
+@overload
+def BatchNormInference(builder: XlaBuilder, operand: Operand, scale: Operand, offset: Operand, mean: Operand, variance: Operand, epsilon: float, feature_index: int) -> XlaOp:
+    """A batch normalised with given moments. (`xlaops.batch_norm_inference`)"""
+
+@overload
+def BatchNormTraining(operand: Operand, scale: Operand, offset: Operand, epsilon: float, feature_index: int) -> XlaOp:
+    """A batch normalised with its own moments, and these moments. (`xlaops.batch_norm_training`)"""
+
+@overload
+def BatchNormTraining(builder: XlaBuilder, operand: Operand, scale: Operand, offset: Operand, epsilon: float, feature_index: int) -> XlaOp:
+    """A batch normalised with its own moments, and these moments. (`xlaops.batch_norm_training`)"""
 
 @overload
 def Bitcast(operand: Operand, shape: ShapeLike) -> NoReturn:
@@ -175,6 +208,14 @@ def Complex(lhs: Operand, rhs: Operand, broadcast_dimensions: Dims=()) -> XlaOp:
 @overload
 def Complex(builder: XlaBuilder, lhs: Operand, rhs: Operand, broadcast_dimensions: Dims=()) -> XlaOp:
     """Element-wise complex number of a real and an imaginary part. (`xlaops.complex`)"""
+
+@overload
+def CompositeCall(computation: Callable[..., Any], operands: Sequence[Operand], name: str, attributes: str | Mapping[str, Any] | None=None, version: int=0) -> XlaOp:
+    """The result of a computation that a backend may know by its name. (`xlaops.composite_call`)"""
+
+@overload
+def CompositeCall(builder: XlaBuilder, computation: Callable[..., Any], operands: Sequence[Operand], name: str, attributes: str | Mapping[str, Any] | None=None, version: int=0) -> XlaOp:
+    """The result of a computation that a backend may know by its name. (`xlaops.composite_call`)"""
 
 @overload
 def ConcatInDim(operands: Sequence[Operand], dimension: int) -> XlaOp:
@@ -353,12 +394,20 @@ def Cos(builder: XlaBuilder, operand: Operand, result_accuracy: ResultAccuracyLi
     """Element-wise cosine of an angle in radians. (`xlaops.cos`)"""
 
 @overload
-def Cosh(operand: Operand) -> XlaOp:
+def Cosh(operand: Operand, result_accuracy: ResultAccuracyLike=None) -> XlaOp:
     """Element-wise hyperbolic cosine. (`xlaops.cosh`)"""
 
 @overload
-def Cosh(builder: XlaBuilder, operand: Operand) -> XlaOp:
+def Cosh(builder: XlaBuilder, operand: Operand, result_accuracy: ResultAccuracyLike=None) -> XlaOp:
     """Element-wise hyperbolic cosine. (`xlaops.cosh`)"""
+
+@overload
+def CreateToken() -> XlaOp:
+    """A token that depends on nothing. (`xlaops.create_token`)"""
+
+@overload
+def CreateToken(builder: XlaBuilder) -> XlaOp:
+    """A token that depends on nothing. (`xlaops.create_token`)"""
 
 @overload
 def Div(lhs: Operand, rhs: Operand, broadcast_dimensions: Dims=()) -> XlaOp:
@@ -393,6 +442,14 @@ def DotGeneral(builder: XlaBuilder, lhs: Operand, rhs: Operand, dimension_number
     """Sum of products over any dimensions, for each element of batch dimensions. (`xlaops.dot_general`)"""
 
 @overload
+def DynamicReshape(operand: Operand, dim_sizes: Sequence[Operand], new_size_bounds: Dims, dims_are_dynamic: Sequence[bool]) -> XlaOp:
+    """The elements that count in another shape, in row-major order. (`xlaops.dynamic_reshape`)"""
+
+@overload
+def DynamicReshape(builder: XlaBuilder, operand: Operand, dim_sizes: Sequence[Operand], new_size_bounds: Dims, dims_are_dynamic: Sequence[bool]) -> XlaOp:
+    """The elements that count in another shape, in row-major order. (`xlaops.dynamic_reshape`)"""
+
+@overload
 def DynamicSlice(operand: Operand, start_indices: Operand | Sequence[Operand], slice_sizes: Dims) -> XlaOp:
     """The sub-array of a given size at a computed position. (`xlaops.dynamic_slice`)"""
 
@@ -425,11 +482,11 @@ def EqTotalOrder(builder: XlaBuilder, lhs: Operand, rhs: Operand, broadcast_dime
     """Whether elements are the same in the total order. (`xlaops.eq_total_order`)"""
 
 @overload
-def Erf(operand: Operand) -> XlaOp:
+def Erf(operand: Operand, result_accuracy: ResultAccuracyLike=None) -> XlaOp:
     """Element-wise error function. (`xlaops.erf`)"""
 
 @overload
-def Erf(builder: XlaBuilder, operand: Operand) -> XlaOp:
+def Erf(builder: XlaBuilder, operand: Operand, result_accuracy: ResultAccuracyLike=None) -> XlaOp:
     """Element-wise error function. (`xlaops.erf`)"""
 
 @overload
@@ -497,6 +554,14 @@ def GeTotalOrder(builder: XlaBuilder, lhs: Operand, rhs: Operand, broadcast_dime
     """Element-wise comparison ``lhs >= rhs`` in the total order. (`xlaops.ge_total_order`)"""
 
 @overload
+def GetDimensionSize(operand: Operand, dimension: int) -> XlaOp:
+    """The size of a dimension, as it is when the program runs. (`xlaops.get_dimension_size`)"""
+
+@overload
+def GetDimensionSize(builder: XlaBuilder, operand: Operand, dimension: int) -> XlaOp:
+    """The size of a dimension, as it is when the program runs. (`xlaops.get_dimension_size`)"""
+
+@overload
 def GetTupleElement(tuple_data: Sequence[Any], index: int) -> XlaOp:
     """One element of a tuple. (`xlaops.get_tuple_element`)"""
 
@@ -527,6 +592,22 @@ def Imag(operand: Operand) -> XlaOp:
 @overload
 def Imag(builder: XlaBuilder, operand: Operand) -> XlaOp:
     """Element-wise imaginary part. (`xlaops.imag`)"""
+
+@overload
+def Infeed(shape: ItemShapeLike, config: str | None=None) -> XlaOp:
+    """The next item of the device's infeed, which the host fills. (`xlaops.infeed`)"""
+
+@overload
+def Infeed(builder: XlaBuilder, shape: ItemShapeLike, config: str | None=None) -> XlaOp:
+    """The next item of the device's infeed, which the host fills. (`xlaops.infeed`)"""
+
+@overload
+def InfeedWithToken(token: Operand, shape: ItemShapeLike, config: str | None=None) -> XlaOp:
+    """The next item of the infeed, after a token; see `infeed`. (`xlaops.infeed_with_token`)"""
+
+@overload
+def InfeedWithToken(builder: XlaBuilder, token: Operand, shape: ItemShapeLike, config: str | None=None) -> XlaOp:
+    """The next item of the infeed, after a token; see `infeed`. (`xlaops.infeed_with_token`)"""
 
 @overload
 def Iota(shape: ShapeLike, iota_dimension: int) -> XlaOp:
@@ -599,6 +680,14 @@ def LtTotalOrder(lhs: Operand, rhs: Operand, broadcast_dimensions: Dims=()) -> X
 @overload
 def LtTotalOrder(builder: XlaBuilder, lhs: Operand, rhs: Operand, broadcast_dimensions: Dims=()) -> XlaOp:
     """Element-wise comparison ``lhs < rhs`` in the total order. (`xlaops.lt_total_order`)"""
+
+@overload
+def Map(operands: Sequence[Operand], computation: Callable[..., Any], dimensions: Dims, static_operands: Sequence[Operand]=()) -> XlaOp:
+    """The results of a computation for the elements at each position. (`xlaops.map`)"""
+
+@overload
+def Map(builder: XlaBuilder, operands: Sequence[Operand], computation: Callable[..., Any], dimensions: Dims, static_operands: Sequence[Operand]=()) -> XlaOp:
+    """The results of a computation for the elements at each position. (`xlaops.map`)"""
 
 @overload
 def Max(lhs: Operand, rhs: Operand, broadcast_dimensions: Dims=()) -> XlaOp:
@@ -681,6 +770,22 @@ def Or(builder: XlaBuilder, lhs: Operand, rhs: Operand, broadcast_dimensions: Di
     """Element-wise or. (`xlaops.or_`)"""
 
 @overload
+def Outfeed(operand: Any, shape_with_layout: ItemShapeLike | None=None, outfeed_config: str | None=None) -> XlaOp:
+    """Puts data into the device's outfeed, from which the host takes it. (`xlaops.outfeed`)"""
+
+@overload
+def Outfeed(builder: XlaBuilder, operand: Any, shape_with_layout: ItemShapeLike | None=None, outfeed_config: str | None=None) -> XlaOp:
+    """Puts data into the device's outfeed, from which the host takes it. (`xlaops.outfeed`)"""
+
+@overload
+def OutfeedWithToken(operand: Any, token: Operand, shape_with_layout: ItemShapeLike | None=None, outfeed_config: str | None=None) -> XlaOp:
+    """Puts data into the outfeed, after a token; see `outfeed`. (`xlaops.outfeed_with_token`)"""
+
+@overload
+def OutfeedWithToken(builder: XlaBuilder, operand: Any, token: Operand, shape_with_layout: ItemShapeLike | None=None, outfeed_config: str | None=None) -> XlaOp:
+    """Puts data into the outfeed, after a token; see `outfeed`. (`xlaops.outfeed_with_token`)"""
+
+@overload
 def Pad(operand: Operand, padding_value: Operand, padding_config: PaddingConfigLike) -> XlaOp:
     """An array with a value added at its edges and between its elements. (`xlaops.pad`)"""
 
@@ -729,6 +834,54 @@ def Real(builder: XlaBuilder, operand: Operand) -> XlaOp:
     """Element-wise real part. (`xlaops.real`)"""
 
 @overload
+def Recv(shape: ItemShapeLike, handle: ChannelHandleLike) -> XlaOp:
+    """Data from a channel, which another program sends. (`xlaops.recv`)"""
+
+@overload
+def Recv(builder: XlaBuilder, shape: ItemShapeLike, handle: ChannelHandleLike) -> XlaOp:
+    """Data from a channel, which another program sends. (`xlaops.recv`)"""
+
+@overload
+def RecvDone(context: Any) -> XlaOp:
+    """The data of a receive that was started, once it is there. (`xlaops.recv_done`)"""
+
+@overload
+def RecvDone(builder: XlaBuilder, context: Any) -> XlaOp:
+    """The data of a receive that was started, once it is there. (`xlaops.recv_done`)"""
+
+@overload
+def RecvFromHost(token: Operand, shape: ItemShapeLike, handle: ChannelHandleLike) -> XlaOp:
+    """Data that the host sends through a channel, after a token. (`xlaops.recv_from_host`)"""
+
+@overload
+def RecvFromHost(builder: XlaBuilder, token: Operand, shape: ItemShapeLike, handle: ChannelHandleLike) -> XlaOp:
+    """Data that the host sends through a channel, after a token. (`xlaops.recv_from_host`)"""
+
+@overload
+def RecvWithToken(token: Operand, shape: ItemShapeLike, handle: ChannelHandleLike) -> XlaOp:
+    """Data from a channel, after a token; see `recv`. (`xlaops.recv_with_token`)"""
+
+@overload
+def RecvWithToken(builder: XlaBuilder, token: Operand, shape: ItemShapeLike, handle: ChannelHandleLike) -> XlaOp:
+    """Data from a channel, after a token; see `recv`. (`xlaops.recv_with_token`)"""
+
+@overload
+def Reduce(operands: Sequence[Operand], init_values: Sequence[Operand], computation: Callable[..., Any], dimensions_to_reduce: Dims) -> XlaOp:
+    """Elements combined over some dimensions, beginning with initial values. (`xlaops.reduce`)"""
+
+@overload
+def Reduce(builder: XlaBuilder, operands: Sequence[Operand], init_values: Sequence[Operand], computation: Callable[..., Any], dimensions_to_reduce: Dims) -> XlaOp:
+    """Elements combined over some dimensions, beginning with initial values. (`xlaops.reduce`)"""
+
+@overload
+def ReduceAll(operand: Operand, init_value: Operand, computation: Callable[..., Any]) -> XlaOp:
+    """All elements of an array combined, beginning with an initial value. (`xlaops.reduce_all`)"""
+
+@overload
+def ReduceAll(builder: XlaBuilder, operand: Operand, init_value: Operand, computation: Callable[..., Any]) -> XlaOp:
+    """All elements of an array combined, beginning with an initial value. (`xlaops.reduce_all`)"""
+
+@overload
 def ReducePrecision(operand: Operand, exponent_bits: int, mantissa_bits: int) -> XlaOp:
     """Floating-point numbers rounded to a format of fewer bits, in their own type. (`xlaops.reduce_precision`)"""
 
@@ -737,12 +890,44 @@ def ReducePrecision(builder: XlaBuilder, operand: Operand, exponent_bits: int, m
     """Floating-point numbers rounded to a format of fewer bits, in their own type. (`xlaops.reduce_precision`)"""
 
 @overload
+def ReduceWindow(operands: Sequence[Operand], init_values: Sequence[Operand], computation: Callable[..., Any], window_dimensions: Dims, window_strides: Dims, padding: PaddingLike | WindowPadding, *, base_dilations: Dims | None=None, window_dilations: Dims | None=None) -> XlaOp:
+    """Elements combined over each position of a moving window. (`xlaops.reduce_window`)"""
+
+@overload
+def ReduceWindow(builder: XlaBuilder, operands: Sequence[Operand], init_values: Sequence[Operand], computation: Callable[..., Any], window_dimensions: Dims, window_strides: Dims, padding: PaddingLike | WindowPadding, *, base_dilations: Dims | None=None, window_dilations: Dims | None=None) -> XlaOp:
+    """Elements combined over each position of a moving window. (`xlaops.reduce_window`)"""
+
+@overload
+def ReduceWindow(operands: Sequence[Operand], init_values: Sequence[Operand], computation: Callable[..., Any], window_dimensions: Dims, window_strides: Dims, base_dilations: Dims | None, window_dilations: Dims | None, padding: PaddingLike | WindowPadding) -> XlaOp:
+    """Elements combined over each position of a moving window. (`xlaops.reduce_window`)"""
+
+@overload
+def ReduceWindow(builder: XlaBuilder, operands: Sequence[Operand], init_values: Sequence[Operand], computation: Callable[..., Any], window_dimensions: Dims, window_strides: Dims, base_dilations: Dims | None, window_dilations: Dims | None, padding: PaddingLike | WindowPadding) -> XlaOp:
+    """Elements combined over each position of a moving window. (`xlaops.reduce_window`)"""
+
+@overload
+def ReduceWindowWithGeneralPadding(operands: Sequence[Operand], init_values: Sequence[Operand], computation: Callable[..., Any], window_dimensions: Dims, window_strides: Dims, base_dilations: Dims | None, window_dilations: Dims | None, padding: WindowPadding) -> XlaOp:
+    """Elements combined over each position of a window, with explicit padding. (`xlaops.reduce_window_with_general_padding`)"""
+
+@overload
+def ReduceWindowWithGeneralPadding(builder: XlaBuilder, operands: Sequence[Operand], init_values: Sequence[Operand], computation: Callable[..., Any], window_dimensions: Dims, window_strides: Dims, base_dilations: Dims | None, window_dilations: Dims | None, padding: WindowPadding) -> XlaOp:
+    """Elements combined over each position of a window, with explicit padding. (`xlaops.reduce_window_with_general_padding`)"""
+
+@overload
 def Rem(lhs: Operand, rhs: Operand, broadcast_dimensions: Dims=()) -> XlaOp:
     """Element-wise remainder of the truncated division. (`xlaops.rem`)"""
 
 @overload
 def Rem(builder: XlaBuilder, lhs: Operand, rhs: Operand, broadcast_dimensions: Dims=()) -> XlaOp:
     """Element-wise remainder of the truncated division. (`xlaops.rem`)"""
+
+@overload
+def RemoveDynamicDimension(operand: Operand, dimension: int) -> XlaOp:
+    """An array with all elements of a dimension, also those that did not count. (`xlaops.remove_dynamic_dimension`)"""
+
+@overload
+def RemoveDynamicDimension(builder: XlaBuilder, operand: Operand, dimension: int) -> XlaOp:
+    """An array with all elements of a dimension, also those that did not count. (`xlaops.remove_dynamic_dimension`)"""
 
 @overload
 def Reshape(operand: Operand, dimensions: Dims) -> XlaOp:
@@ -841,6 +1026,14 @@ def Rsqrt(builder: XlaBuilder, operand: Operand, result_accuracy: ResultAccuracy
     r"""Element-wise reciprocal square root :math:`1 / \sqrt{x}`. (`xlaops.rsqrt`)"""
 
 @overload
+def ScaledDot(lhs: Operand, lhs_scale: Operand, rhs: Operand, rhs_scale: Operand, dimension_numbers: DotDimensionNumbersLike, precision_config: PrecisionConfigLike=None, preferred_element_type: DTypeLike | None=None) -> XlaOp:
+    """Sum of products of two arrays that are multiplied by scales before. (`xlaops.scaled_dot`)"""
+
+@overload
+def ScaledDot(builder: XlaBuilder, lhs: Operand, lhs_scale: Operand, rhs: Operand, rhs_scale: Operand, dimension_numbers: DotDimensionNumbersLike, precision_config: PrecisionConfigLike=None, preferred_element_type: DTypeLike | None=None) -> XlaOp:
+    """Sum of products of two arrays that are multiplied by scales before. (`xlaops.scaled_dot`)"""
+
+@overload
 def Scan(inputs: Sequence[Operand], inits: Sequence[Operand], computation: Callable[..., Any], scan_dimension: int, scan_dimension_size: int | None=None, is_reverse: bool=False, is_associative: bool | None=None) -> XlaOp:
     """Results and final carries of a computation that walks along one dimension. (`xlaops.scan`)"""
 
@@ -849,12 +1042,76 @@ def Scan(builder: XlaBuilder, inputs: Sequence[Operand], inits: Sequence[Operand
     """Results and final carries of a computation that walks along one dimension. (`xlaops.scan`)"""
 
 @overload
+def Scatter(operands: Sequence[Operand], scatter_indices: Operand, updates: Sequence[Operand], update_computation: Callable[..., Any], dimension_numbers: ScatterDimensionNumbersLike, indices_are_sorted: bool=False, unique_indices: bool=False) -> XlaOp:
+    """Arrays into which windows of updates are combined, where indices say. (`xlaops.scatter`)"""
+
+@overload
+def Scatter(builder: XlaBuilder, operands: Sequence[Operand], scatter_indices: Operand, updates: Sequence[Operand], update_computation: Callable[..., Any], dimension_numbers: ScatterDimensionNumbersLike, indices_are_sorted: bool=False, unique_indices: bool=False) -> XlaOp:
+    """Arrays into which windows of updates are combined, where indices say. (`xlaops.scatter`)"""
+
+@overload
 def Select(pred: Operand, on_true: Operand, on_false: Operand) -> XlaOp:
     """Elements of ``on_true`` where ``pred`` holds, and of ``on_false`` elsewhere. (`xlaops.select`)"""
 
 @overload
 def Select(builder: XlaBuilder, pred: Operand, on_true: Operand, on_false: Operand) -> XlaOp:
     """Elements of ``on_true`` where ``pred`` holds, and of ``on_false`` elsewhere. (`xlaops.select`)"""
+
+@overload
+def SelectAndScatter(operand: Operand, select: Callable[..., Any], window_dimensions: Dims, window_strides: Dims, padding: PaddingLike | WindowPadding, source: Operand, init_value: Operand, scatter: Callable[..., Any]) -> XlaOp:
+    """Elements of one array put where a window selects one of another array. (`xlaops.select_and_scatter`)"""
+
+@overload
+def SelectAndScatter(builder: XlaBuilder, operand: Operand, select: Callable[..., Any], window_dimensions: Dims, window_strides: Dims, padding: PaddingLike | WindowPadding, source: Operand, init_value: Operand, scatter: Callable[..., Any]) -> XlaOp:
+    """Elements of one array put where a window selects one of another array. (`xlaops.select_and_scatter`)"""
+
+@overload
+def SelectAndScatterWithGeneralPadding(operand: Operand, select: Callable[..., Any], window_dimensions: Dims, window_strides: Dims, padding: WindowPadding, source: Operand, init_value: Operand, scatter: Callable[..., Any]) -> XlaOp:
+    """Elements put where a window with explicit padding selects one. (`xlaops.select_and_scatter_with_general_padding`)"""
+
+@overload
+def SelectAndScatterWithGeneralPadding(builder: XlaBuilder, operand: Operand, select: Callable[..., Any], window_dimensions: Dims, window_strides: Dims, padding: WindowPadding, source: Operand, init_value: Operand, scatter: Callable[..., Any]) -> XlaOp:
+    """Elements put where a window with explicit padding selects one. (`xlaops.select_and_scatter_with_general_padding`)"""
+
+@overload
+def Send(operand: Any, handle: ChannelHandleLike) -> XlaOp:
+    """Sends data into a channel, from which another program receives it. (`xlaops.send`)"""
+
+@overload
+def Send(builder: XlaBuilder, operand: Any, handle: ChannelHandleLike) -> XlaOp:
+    """Sends data into a channel, from which another program receives it. (`xlaops.send`)"""
+
+@overload
+def SendDone(context: Operand) -> XlaOp:
+    """The token of a send that was started, once it has happened. (`xlaops.send_done`)"""
+
+@overload
+def SendDone(builder: XlaBuilder, context: Operand) -> XlaOp:
+    """The token of a send that was started, once it has happened. (`xlaops.send_done`)"""
+
+@overload
+def SendToHost(operand: Any, token: Operand, shape_with_layout: ItemShapeLike | None, handle: ChannelHandleLike) -> XlaOp:
+    """Sends data to the host through a channel, after a token. (`xlaops.send_to_host`)"""
+
+@overload
+def SendToHost(builder: XlaBuilder, operand: Any, token: Operand, shape_with_layout: ItemShapeLike | None, handle: ChannelHandleLike) -> XlaOp:
+    """Sends data to the host through a channel, after a token. (`xlaops.send_to_host`)"""
+
+@overload
+def SendWithToken(operand: Any, token: Operand, handle: ChannelHandleLike) -> XlaOp:
+    """Sends data into a channel, after a token; see `send`. (`xlaops.send_with_token`)"""
+
+@overload
+def SendWithToken(builder: XlaBuilder, operand: Any, token: Operand, handle: ChannelHandleLike) -> XlaOp:
+    """Sends data into a channel, after a token; see `send`. (`xlaops.send_with_token`)"""
+
+@overload
+def SetDimensionSize(operand: Operand, val: Operand, dimension: int) -> XlaOp:
+    """An array of which only the first elements of a dimension count. (`xlaops.set_dimension_size`)"""
+
+@overload
+def SetDimensionSize(builder: XlaBuilder, operand: Operand, val: Operand, dimension: int) -> XlaOp:
+    """An array of which only the first elements of a dimension count. (`xlaops.set_dimension_size`)"""
 
 @overload
 def ShiftLeft(lhs: Operand, rhs: Operand, broadcast_dimensions: Dims=()) -> XlaOp:
@@ -913,12 +1170,28 @@ def SliceInDim(builder: XlaBuilder, operand: Operand, start_index: int, limit_in
     """The part of an array between two indices of one dimension, with steps. (`xlaops.slice_in_dim`)"""
 
 @overload
+def Sort(operands: Sequence[Operand], comparator: Callable[..., Any], dimension: int=-1, is_stable: bool=False) -> XlaOp:
+    """Arrays sorted along one dimension, in the order that a comparator says. (`xlaops.sort`)"""
+
+@overload
+def Sort(builder: XlaBuilder, operands: Sequence[Operand], comparator: Callable[..., Any], dimension: int=-1, is_stable: bool=False) -> XlaOp:
+    """Arrays sorted along one dimension, in the order that a comparator says. (`xlaops.sort`)"""
+
+@overload
 def Sqrt(operand: Operand, result_accuracy: ResultAccuracyLike=None) -> XlaOp:
     """Element-wise square root. (`xlaops.sqrt`)"""
 
 @overload
 def Sqrt(builder: XlaBuilder, operand: Operand, result_accuracy: ResultAccuracyLike=None) -> XlaOp:
     """Element-wise square root. (`xlaops.sqrt`)"""
+
+@overload
+def StochasticConvertType(operand: Operand, random: Operand, new_element_type: DTypeLike) -> XlaOp:
+    """Element-wise conversion that rounds to one of two neighbours at random. (`xlaops.stochastic_convert_type`)"""
+
+@overload
+def StochasticConvertType(builder: XlaBuilder, operand: Operand, random: Operand, new_element_type: DTypeLike) -> XlaOp:
+    """Element-wise conversion that rounds to one of two neighbours at random. (`xlaops.stochastic_convert_type`)"""
 
 @overload
 def Sub(lhs: Operand, rhs: Operand, broadcast_dimensions: Dims=()) -> XlaOp:

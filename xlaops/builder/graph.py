@@ -3,14 +3,17 @@
 import contextvars
 import dataclasses
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 import jax
+import numpy as np
 from jax import lax
 from jax.typing import ArrayLike
 
 from .. import types
-from ..core import checks
+from ..core import checks, tokens
+from ..core.bounded import BoundedArray
+from ..core.tokens import Token
 from ..core.typing import ShapeLike
 
 Operand: TypeAlias = "XlaOp | ArrayLike"
@@ -33,7 +36,14 @@ class XlaOp:
       shape: its `xlaops.Shape`; a tuple shape if the operation returns a tuple.
     """
 
-    __slots__ = ("_arguments", "_function", "_index", "builder", "shape")
+    __slots__ = (
+        "_arguments",
+        "_function",
+        "_has_effect",
+        "_index",
+        "builder",
+        "shape",
+    )
 
     def __init__(
         self,
@@ -42,12 +52,14 @@ class XlaOp:
         shape: types.Shape,
         function: Callable[..., Any] | None,
         arguments: tuple[Any, ...],
+        has_effect: bool = False,
     ) -> None:
         self.builder = builder
         self.shape = shape
         self._index = index
         self._function = function
         self._arguments = arguments
+        self._has_effect = has_effect
 
     def __repr__(self) -> str:
         return f"XlaOp(%{self._index}: {self.shape})"
@@ -177,7 +189,7 @@ class XlaComputation:
 
     def as_hlo_text(self) -> str:
         """The text of the HLO module that JAX makes of the computation."""
-        structs = [shape.to_struct() for shape in self.program_shape.parameters]
+        structs = [_struct(shape) for shape in self.program_shape.parameters]
         return jax.jit(self).lower(*structs).as_text(dialect="hlo")
 
     def __call__(self, *arguments: Any) -> Any:
@@ -283,7 +295,8 @@ class XlaBuilder:
     def Build(self, root: XlaOp | None = None) -> XlaComputation:
         """The computation that ``root`` is the result of.
 
-        The builder can be built from again, with another root or after more operations.
+        What ``root`` does not depend on is left out, unless it has a side effect. The
+        builder can be built from again, with another root or after more operations.
 
         Args:
           root: the result; None is the operation that was added last.
@@ -333,9 +346,17 @@ class XlaBuilder:
             known = dict(zip(operands, values, strict=True))
             return function(*_replaced(arguments, known))
 
-        result = jax.eval_shape(evaluate, [op.shape.to_struct() for op in operands])
-        shape = types.Shape.coerce(result)
-        op = XlaOp(self, len(self._ops), shape, function, arguments)
+        traced, result = jax.make_jaxpr(evaluate, return_shape=True)(
+            [_struct(op.shape) for op in operands]
+        )
+        op = XlaOp(
+            self,
+            len(self._ops),
+            _shape(result),
+            function,
+            arguments,
+            has_effect=bool(traced.effects),
+        )
         self._ops.append(op)
         return op
 
@@ -376,7 +397,7 @@ def Parameter(
             f"Parameter: parameter_number must not be negative or taken, got {number}"
         )
     wanted = checks.coerced(types.Shape.coerce)("Parameter", "shape", shape)
-    for leaf in jax.tree.leaves(wanted.to_struct()):
+    for leaf in jax.tree.leaves(_struct(wanted)):
         if jax.dtypes.canonicalize_dtype(leaf.dtype) != leaf.dtype:
             raise ValueError(
                 f"Parameter: shape must have no 64-bit types without jax_enable_x64, "
@@ -421,6 +442,33 @@ def AddDependency(operand: XlaOp, token: XlaOp) -> XlaOp:
     return operand.builder._add(tied, (operand, token))
 
 
+def _shape(result: Any) -> types.Shape:
+    """The shape of what an operation returns."""
+
+    def of(value: Any) -> Any:
+        if isinstance(value, Token):
+            return types.Shape.token()
+        return value.bounded_shape if isinstance(value, BoundedArray) else value
+
+    return types.Shape.coerce(
+        jax.tree.map(of, result, is_leaf=lambda x: isinstance(x, (Token, BoundedArray)))
+    )
+
+
+def _struct(shape: types.Shape) -> Any:
+    """What JAX traces an operation with for a value of a shape."""
+    if shape.is_token:
+        return Token(jax.ShapeDtypeStruct((), tokens.ELEMENT_TYPE))
+    if shape.is_tuple:
+        return tuple(map(_struct, shape.tuple_shapes))
+    if not shape.is_static and shape.UNBOUNDED not in shape.dimensions:
+        size = jax.ShapeDtypeStruct((), np.int32)
+        sizes = tuple(size if d else None for d in shape.dynamic_dimensions)
+        data: Any = jax.ShapeDtypeStruct(shape.dimensions, shape.dtype)
+        return BoundedArray(data, cast(Any, sizes))
+    return shape.to_struct()
+
+
 def current_builder() -> XlaBuilder | None:
     """The builder of the innermost ``with`` block."""
     return _current.get()
@@ -445,8 +493,8 @@ def _replaced(argument: Any, values: dict[XlaOp, Any]) -> Any:
 
 
 def _needed(ops: Sequence[XlaOp], root: XlaOp) -> list[XlaOp]:
-    """The operations that ``root`` depends on, in the order they were added."""
-    needed = {root}
+    """What ``root`` and side effects depend on, in the order it was added."""
+    needed = {root, *(op for op in ops if op._has_effect)}
     for op in reversed(ops):  # operands always come before
         if op in needed and op._function is not None:
             needed.update(_operands(op._arguments))
@@ -469,6 +517,14 @@ def _argument(computation: str, name: str, shape: types.Shape, value: Any) -> An
                 zip(shape.tuple_shapes, value, strict=True)
             )
         )
+    if shape.is_token:
+        return tokens.checked(computation, name, value)
+    if not shape.is_static:
+        if not isinstance(value, BoundedArray) or value.bounded_shape != shape:
+            raise TypeError(
+                f"{computation}: {name} must be {shape}, got {checks.describe(value)}"
+            )
+        return value
     array = checks.array(computation, name, value)
     if array.shape != shape.dimensions or (
         array.dtype != shape.dtype and not jax.typeof(array).weak_type

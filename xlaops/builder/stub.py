@@ -24,6 +24,7 @@ _HEADER = """\
 # Written by `python -m xlaops.builder.stub` from the catalog and the operations.
 # fmt: off
 from collections.abc import Callable as Callable
+from collections.abc import Mapping as Mapping
 from collections.abc import Sequence as Sequence
 from typing import Any as Any
 from typing import NoReturn as NoReturn
@@ -71,13 +72,19 @@ class _Operands(ast.NodeTransformer):
     """Array arguments become values of the builder, type variables anything."""
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
-        if node.id == "ArrayLike":
+        if node.id in ("ArrayLike", "BoundedArray", "Token"):
             return ast.Name("Operand")
         if node.id in types.__all__:
             # `Transpose` is a type, and a function here.
             return ast.Attribute(ast.Name("_types"), node.id)
         # Type variables only relate pytrees that a builder has no types for.
         return ast.Name("Any") if len(node.id) == 1 else node
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
+        left, right = self.visit(node.left), self.visit(node.right)
+        if ast.unparse(left) == ast.unparse(right):
+            return left
+        return ast.BinOp(left, node.op, right)
 
 
 def _parameters(definition: ast.FunctionDef, renamed: dict[str, str]) -> str:

@@ -220,7 +220,7 @@ GATHER_SCATTER = in_family(
         "drops; the index vector may lie along any dimension.",
     ),
     row(
-        "planned",
+        "implemented",
         "Scatter",
         "operands scatter_indices updates update_computation dimension_numbers "
         "indices_are_sorted unique_indices",
@@ -236,7 +236,7 @@ GATHER_SCATTER = in_family(
 SORTING = in_family(
     "sorting",
     row(
-        "planned",
+        "implemented",
         "Sort",
         "operands comparator dimension is_stable",
         stablehlo="stablehlo.sort",
@@ -259,7 +259,7 @@ SORTING = in_family(
 DYNAMIC_SHAPE = in_family(
     "dynamic_shape",
     row(
-        "planned",
+        "implemented",
         "DynamicReshape",
         "operand dim_sizes new_size_bounds dims_are_dynamic",
         stablehlo="stablehlo.dynamic_reshape",
@@ -267,14 +267,14 @@ DYNAMIC_SHAPE = in_family(
         "and sizes; the document's int63 is int64.",
     ),
     row(
-        "planned",
+        "implemented",
         "GetDimensionSize",
         "operand dimension",
         stablehlo="stablehlo.get_dimension_size",
         note="The size of a BoundedArray at run time, otherwise a constant, as S32.",
     ),
     row(
-        "planned",
+        "implemented",
         "SetDimensionSize",
         "operand val dimension",
         stablehlo="stablehlo.set_dimension_size",
@@ -282,7 +282,7 @@ DYNAMIC_SHAPE = in_family(
     ),
     # Only in the header.
     row(
-        "planned",
+        "implemented",
         "RemoveDynamicDimension",
         "operand dimension",
         section="SetDimensionSize",

@@ -9,7 +9,7 @@ _CONVOLUTION_TAIL = (
 REDUCTION = in_family(
     "reduction",
     row(
-        "planned",
+        "implemented",
         "Reduce",
         "operands init_values computation dimensions_to_reduce",
         stablehlo="stablehlo.reduce",
@@ -19,7 +19,7 @@ REDUCTION = in_family(
     ),
     # Only in the header.
     row(
-        "planned",
+        "implemented",
         "ReduceAll",
         "operand init_value computation",
         section="Reduce",
@@ -34,7 +34,7 @@ REDUCTION = in_family(
 WINDOW = in_family(
     "window",
     row(
-        "planned",
+        "implemented",
         "ReduceWindow",
         "operands init_values computation window_dimensions window_strides "
         "base_dilations window_dilations padding",
@@ -44,7 +44,7 @@ WINDOW = in_family(
         "table only and may be left out.",
     ),
     row(
-        "planned",
+        "implemented",
         "SelectAndScatter",
         "operand select window_dimensions window_strides padding source init_value "
         "scatter",
@@ -54,7 +54,7 @@ WINDOW = in_family(
     ),
     # Only in the header: explicit padding.
     row(
-        "planned",
+        "implemented",
         "ReduceWindowWithGeneralPadding",
         "operands init_values computation window_dimensions window_strides "
         "base_dilations window_dilations padding",
@@ -65,7 +65,7 @@ WINDOW = in_family(
         note="ReduceWindow with (low, high) padding, to which the dilations belong.",
     ),
     row(
-        "planned",
+        "implemented",
         "SelectAndScatterWithGeneralPadding",
         "operand select window_dimensions window_strides padding source init_value "
         "scatter",
@@ -150,7 +150,7 @@ DOT = in_family(
         "PrecisionConfig gives each operand its precision.",
     ),
     row(
-        "planned",
+        "implemented",
         "ScaledDot",
         "lhs lhs_scale rhs rhs_scale dimension_numbers precision_config "
         "preferred_element_type",
@@ -251,7 +251,7 @@ RANDOM = in_family(
 NORMALIZATION = in_family(
     "normalization",
     row(
-        "planned",
+        "implemented",
         "BatchNormGrad",
         "operand scale batch_mean batch_var grad_output epsilon feature_index",
         stablehlo="stablehlo.batch_norm_grad",
@@ -259,14 +259,14 @@ NORMALIZATION = in_family(
         "whose order the header's comment has wrong.",
     ),
     row(
-        "planned",
+        "implemented",
         "BatchNormInference",
         "operand scale offset mean variance epsilon feature_index",
         stablehlo="stablehlo.batch_norm_inference",
         note="lax has nothing for it; all operands have one element type.",
     ),
     row(
-        "planned",
+        "implemented",
         "BatchNormTraining",
         "operand scale offset epsilon feature_index",
         stablehlo="stablehlo.batch_norm_training",

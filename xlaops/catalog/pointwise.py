@@ -165,14 +165,14 @@ ELEMENTWISE = in_family(
         note="The document has it, the header does not declare it.",
     ),
     row(
-        "planned",
+        "implemented",
         "Cosh",
         "operand result_accuracy",
         variant="result_accuracy",
-        stablehlo="mhlo.cosh",
-        lax="cosh",
-        note="lax.cosh takes no accuracy, so the request is checked and computed from "
-        "exponentials where it can matter.",
+        stablehlo="stablehlo.exponential",
+        lax="cosh exp",
+        note="lax.cosh takes no accuracy; with a request it is computed from "
+        "exponentials that have it.",
     ),
     *_binary(
         "implemented",
@@ -191,14 +191,14 @@ ELEMENTWISE = in_family(
         note="Real floats only.",
     ),
     row(
-        "planned",
+        "implemented",
         "Erf",
         "operand result_accuracy",
         variant="result_accuracy",
-        stablehlo="mhlo.erf",
+        stablehlo="chlo.erf",
         lax="erf",
-        note="lax.erf takes no accuracy; the request reaches XLA where its dialect can "
-        "carry it and is ignored elsewhere.",
+        note="The request is checked and changes nothing: HLO's error function carries "
+        "no accuracy.",
     ),
     *_accurate("implemented", "Exp", "stablehlo.exponential", "exp"),
     *_accurate("implemented", "Expm1", "stablehlo.exponential_minus_one", "expm1"),
@@ -558,13 +558,14 @@ CONVERSION = in_family(
     ),
     # Only in the header.
     row(
-        "planned",
+        "implemented",
         "StochasticConvertType",
         "operand random new_element_type",
-        stablehlo="mhlo.stochastic_convert",
+        stablehlo="stablehlo.bitcast_convert",
         source="header",
-        note="lax has nothing for it, and XLA:CPU converts to integers only; random "
-        "holds unsigned bits of the operand's width.",
+        note="lax has nothing for it, and XLA's own operation does not run for every "
+        "type on every backend, so it is integer arithmetic; random holds unsigned "
+        "bits of the operand's width.",
     ),
 )
 

@@ -57,7 +57,7 @@ COMPOSITION = in_family(
         note="jax.jit is what JAX has for it; operands may be empty.",
     ),
     row(
-        "planned",
+        "implemented",
         "CompositeCall",
         "computation operands name attributes version",
         stablehlo="stablehlo.composite",
@@ -66,12 +66,13 @@ COMPOSITION = in_family(
         "lax.composite is not; attributes are the text of a dictionary.",
     ),
     row(
-        "planned",
+        "implemented",
         "Map",
         "operands computation dimensions static_operands",
         stablehlo="stablehlo.map",
         note="lax.map is something else; dimensions have to be all of them in order, "
-        "and static_operands, in the document's table only, have to be empty.",
+        "and static_operands, in the document's table only, have to be empty. Written "
+        "out for whole arrays, so that the computation may hold loops.",
     ),
 )
 
@@ -79,21 +80,21 @@ COMPOSITION = in_family(
 EFFECTS = in_family(
     "effects",
     row(
-        "planned",
+        "implemented",
         "AfterAll",
         "tokens",
         stablehlo="stablehlo.after_all",
         lax="after_all",
         note="Tokens are data tied by OptimizationBarrier, so that they also pass "
-        "through loops and shard_map, where lax's fail.",
+        "through loops and shard_map, where lax's fail; at least one is needed.",
     ),
     row(
-        "planned",
+        "implemented",
         "Infeed",
         "shape config",
         stablehlo="stablehlo.infeed",
-        note="JAX has no infeed any more; reads a bounded queue of the host and raises "
-        "after a time-out instead of hanging.",
+        note="JAX has no infeed any more; reads a bounded queue of the host in an "
+        "ordered callback, and raises after a time-out instead of hanging.",
     ),
     row(
         "implemented",
@@ -104,14 +105,15 @@ EFFECTS = in_family(
         note="Takes an array or a tuple, as lax does.",
     ),
     row(
-        "planned",
+        "implemented",
         "Outfeed",
         "operand shape_with_layout outfeed_config",
         stablehlo="stablehlo.outfeed",
-        note="JAX has no outfeed any more; fills a bounded queue of the host.",
+        note="JAX has no outfeed any more; fills a bounded queue of the host in an "
+        "ordered callback.",
     ),
     row(
-        "planned",
+        "implemented",
         "Recv",
         "shape handle",
         stablehlo="stablehlo.recv",
@@ -119,14 +121,14 @@ EFFECTS = in_family(
         "time-out; between replicas use collectives.recv.",
     ),
     row(
-        "planned",
+        "implemented",
         "RecvDone",
         "context",
-        note="Found in HLO only; waits for a Recv that was started. The document "
-        "prints Recv's signature under its heading.",
+        note="Found in HLO only; waits for a Recv, whose result is the context. The "
+        "document prints Recv's signature under its heading.",
     ),
     row(
-        "planned",
+        "implemented",
         "Send",
         "operand handle",
         stablehlo="stablehlo.send",
@@ -134,14 +136,14 @@ EFFECTS = in_family(
         "collectives.send.",
     ),
     row(
-        "planned",
+        "implemented",
         "SendDone",
         "context",
-        note="Found in HLO only; waits for a Send that was started.",
+        note="Found in HLO only; waits for a Send, whose token is the context.",
     ),
     # Only in the header: the same with tokens in the program's hands.
     row(
-        "planned",
+        "implemented",
         "CreateToken",
         "",
         section="AfterAll",
@@ -151,7 +153,7 @@ EFFECTS = in_family(
         note="A token that depends on nothing.",
     ),
     row(
-        "planned",
+        "implemented",
         "InfeedWithToken",
         "token shape config",
         section="Infeed",
@@ -160,7 +162,7 @@ EFFECTS = in_family(
         note="Infeed behind a token; gives the data and a new token.",
     ),
     row(
-        "planned",
+        "implemented",
         "OutfeedWithToken",
         "operand token shape_with_layout outfeed_config",
         section="Outfeed",
@@ -169,7 +171,7 @@ EFFECTS = in_family(
         note="Outfeed behind a token; gives a new token.",
     ),
     row(
-        "planned",
+        "implemented",
         "SendWithToken",
         "operand token handle",
         section="Send",
@@ -178,7 +180,7 @@ EFFECTS = in_family(
         note="Send behind a token; the document calls it SendWithTokens.",
     ),
     row(
-        "planned",
+        "implemented",
         "RecvWithToken",
         "token shape handle",
         section="Recv",
@@ -187,7 +189,7 @@ EFFECTS = in_family(
         note="Recv behind a token; the document calls it RecvWithTokens.",
     ),
     row(
-        "planned",
+        "implemented",
         "SendToHost",
         "operand token shape_with_layout handle",
         section="Send",
@@ -196,7 +198,7 @@ EFFECTS = in_family(
         note="Hands data to the host through the queue of its ChannelHandle.",
     ),
     row(
-        "planned",
+        "implemented",
         "RecvFromHost",
         "token shape handle",
         section="Recv",

@@ -14,6 +14,7 @@ from jax import Array, lax
 from jax.typing import ArrayLike
 
 from .. import types
+from .bounded import BoundedArray
 
 # The kinds of element type, in the letters of numpy.dtype.kind, and what to call them.
 _KIND_NAMES = {
@@ -88,6 +89,12 @@ def array(operation: str, parameter: str, value: Any) -> Array:
                 f"got a numpy array of {value.dtype}"
             )
         return jnp.asarray(value)
+    if isinstance(value, BoundedArray):
+        raise TypeError(
+            f"{operation}: {parameter} must be an array of static size, got "
+            f"{value.bounded_shape}. (Tip: xlaops.remove_dynamic_dimension gives one, "
+            f"with undefined elements behind those that count.)"
+        )
     raise TypeError(
         f"{operation}: {parameter} must be a jax.Array, a numpy array or a scalar, "
         f"got {describe(value)}"
@@ -108,6 +115,22 @@ def arrays(operation: str, parameter: str, values: Any) -> tuple[Array, ...]:
     )
 
 
+def numbers(operation: str, parameter: str, values: Sequence[Array]) -> None:
+    """Checks that arrays of one parameter hold numbers or PRED, and no PRNG keys."""
+    for i, value in enumerate(values):
+        element_kind(operation, f"{parameter}[{i}]", value, "biufc")
+
+
+def same_shape(operation: str, parameter: str, values: Sequence[Array]) -> None:
+    """Checks that arrays of one parameter have one shape."""
+    for i, value in enumerate(values):
+        if value.shape != values[0].shape:
+            raise TypeError(
+                f"{operation}: {parameter} must have one shape, got "
+                f"{values[0].shape} and {value.shape} ({parameter}[{i}])"
+            )
+
+
 @functools.lru_cache(maxsize=256)
 def is_element_type(dtype: np.dtype) -> bool:
     """Whether XLA has arrays of a numpy dtype."""
@@ -122,6 +145,8 @@ def describe(value: Any) -> str:
     """A short text for a value in a message: type and shape of arrays, else a repr."""
     if isinstance(value, (Array, np.ndarray, np.generic)):
         return f"{value.dtype}{list(value.shape)}"
+    if isinstance(value, BoundedArray):
+        return str(value.bounded_shape)
     if isinstance(value, (tuple, list)):
         return f"a {type(value).__name__} of length {len(value)}"
     return f"{type(value).__name__} {_short(value)}"
@@ -310,6 +335,18 @@ def _explain_tracer(error: TypeError, operation: str, parameter: str) -> None:
         raise error
 
 
+def real_number(operation: str, parameter: str, value: Any) -> float:
+    """A Python float; any other real number may be given."""
+    if not isinstance(value, (bool, np.bool_, str, bytes)):
+        try:
+            return float(value)
+        except TypeError as error:
+            _explain_tracer(error, operation, parameter)
+    raise TypeError(
+        f"{operation}: {parameter} must be a real number, got {describe(value)}"
+    )
+
+
 def integers(operation: str, parameter: str, value: Any) -> tuple[int, ...]:
     """A tuple of Python ints; a range, list or 1-d numpy array may be given."""
     if value is None or isinstance(value, (str, bytes, set, frozenset, dict)):
@@ -414,3 +451,14 @@ def array_shape(operation: str, parameter: str, value: Any) -> types.Shape:
         )
     addressable(operation, parameter, shape.dimensions, shape.dtype)
     return shape
+
+
+def channel(operation: str, parameter: str, value: Any, kind: types.ChannelType) -> int:
+    """The number of a channel of the given type, or of one whose type is left open."""
+    handle = coerced(types.ChannelHandle.coerce)(operation, parameter, value)
+    if handle.type not in (kind, types.ChannelType.CHANNEL_TYPE_INVALID):
+        raise ValueError(
+            f"{operation}: {parameter} must be a channel of type {kind.value}, "
+            f"got one of type {handle.type.value}"
+        )
+    return handle.handle

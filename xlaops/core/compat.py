@@ -6,13 +6,17 @@ and until when. Last checked with JAX 0.10.2 and 0.12.0.1.
 """
 
 import functools
+from collections.abc import Sequence
+from typing import Any
 
 import jax
 from jax.core import ShapedArray as ShapedArray
 from jax.core import Tracer as Tracer
+from jax.core import eval_jaxpr as eval_jaxpr
 from jax.interpreters import ad as ad
 from jax.interpreters import batching as batching
 from jax.interpreters import mlir as mlir
+from jax.interpreters import partial_eval as partial_eval
 from jax.interpreters import xla as xla
 
 # A primitive of our own is the only way to emit a StableHLO operation that jax.lax has
@@ -21,10 +25,12 @@ from jax.interpreters import xla as xla
 # where jax.extend takes them, and from it should they move. Needed for as long as JAX
 # has no public primitive API.
 try:
+    from jax._src.core import Literal as Literal
     from jax._src.core import Primitive as Primitive
     from jaxlib.mlir import ir as ir
     from jaxlib.mlir.dialects import stablehlo as stablehlo
 except ImportError:  # pragma: no cover
+    from jax.extend.core import Literal as Literal
     from jax.extend.core import Primitive as Primitive
     from jax.extend.mlir import ir as ir
     from jax.extend.mlir.dialects import stablehlo as stablehlo
@@ -56,12 +62,70 @@ SLICES_MERGE_UNCLAMPED: bool = jax.__version_info__ < (0, 12)
 # 0.12. Drop when 0.12 is the oldest supported.
 FOLDED_POWER_IS_WRONG: bool = jax.__version_info__ < (0, 12)
 
+# In XLA:CPU of jaxlib 0.10 a callback waits for a free thread to get at an argument of
+# 100 KiB or more. On several devices all threads may be waiting for each other in a
+# collective, which then ends the process. Gone in jaxlib 0.12. Drop when 0.12 is the
+# oldest supported.
+CALLBACK_WAITS_FOR_LARGE_ARGUMENTS: bool = jax.__version_info__ < (0, 12)
+
 
 def new_primitive(name: str) -> Primitive:
     """A primitive ``xlaops_<name>`` of one result, which XLA also runs eagerly."""
     primitive = Primitive(f"xlaops_{name}")
     primitive.def_impl(functools.partial(xla.apply_primitive, primitive))
     return primitive
+
+
+def bind_equation(equation: Any, inputs: Sequence[Any]) -> list[Any]:
+    """The results of one equation of a jaxpr for the given inputs.
+
+    ``get_bind_params`` turns jaxprs among the parameters into the functions that some
+    primitives are bound with. `jax.core.eval_jaxpr` does the same, but for a whole
+    jaxpr: needed until JAX has a public way to replace some equations of one.
+    """
+    primitive = equation.primitive
+    params = primitive.get_bind_params(equation.params)
+    results = primitive.bind(*inputs, **params)
+    return list(results) if primitive.multiple_results else [results]
+
+
+def scalar_type(dtype: jax.typing.DTypeLike) -> ShapedArray:
+    """The type of a scalar that is the same on all devices."""
+    return ShapedArray((), dtype)
+
+
+@functools.cache
+def _attribute_context() -> ir.Context:
+    context = ir.Context()
+    stablehlo.register_dialect(context)
+    return context
+
+
+def attribute_of(value: Any) -> str:
+    """The text of the MLIR attribute that stands for a value.
+
+    ``mlir.ir_attribute`` is undocumented. Needed for as long as primitives of our own
+    write attributes.
+    """
+    with _attribute_context(), ir.Location.unknown():
+        return str(mlir.ir_attribute(value))
+
+
+def parsed_dictionary(text: str) -> str:
+    """The text of a dictionary of MLIR attributes, in MLIR's own spelling.
+
+    Raises ValueError with the reason if it is no such text.
+    """
+    with _attribute_context():
+        try:
+            attribute = ir.Attribute.parse(text)
+        except ir.MLIRError as error:
+            # The last line says what was expected, behind the place.
+            reason = str(error).strip().splitlines()[-1].rpartition(": ")[2]
+            raise ValueError(reason) from None
+    if not isinstance(attribute, ir.DictAttr):
+        raise ValueError("it is another attribute")
+    return str(attribute)
 
 
 def varying_axes(value: jax.Array) -> frozenset[str]:
@@ -90,23 +154,30 @@ def result_type_like(
     )
 
 
+def is_partitioned(ctx: mlir.LoweringRuleContext) -> bool:
+    """Whether XLA divides the program being lowered among devices by itself.
+
+    False in a program for one device and in one that is manual over its whole mesh
+    (``shard_map``, ``pmap``). A lowering rule is told by no public attribute; needed
+    until there is one.
+    """
+    axes = ctx.module_context.axis_context
+    if isinstance(axes, mlir.SPMDAxisContext):
+        sizes = axes.mesh.shape
+        return any(sizes[name] != 1 for name in sizes if name not in axes.manual_axes)
+    return axes.num_devices != 1
+
+
 def runs_as_lowered(ctx: mlir.LoweringRuleContext) -> bool:
     """Whether this process's devices run the program being lowered as it stands.
 
-    True in a program for one device and in one that is manual over its whole mesh
-    (``shard_map``, ``pmap``). False where XLA will partition it, because a custom call
-    is opaque to the partitioner, which gathers its operands onto every device; and
-    false for ``jax.export``, because a custom call of ours would tie the artifact to
-    this process.
+    False where XLA will partition it, because a custom call is opaque to the
+    partitioner, which gathers its operands onto every device; and false for
+    ``jax.export``, because a custom call of ours would tie the artifact to this
+    process.
 
-    A lowering rule is told neither by a public attribute. Needed for as long as JAX
-    offers no way to say how a custom call is partitioned without a gather.
+    Needed for as long as JAX offers no way to say how a custom call is partitioned
+    without a gather.
     """
-    module = ctx.module_context
-    if module.lowering_parameters.for_export:
-        return False
-    axes = module.axis_context
-    if isinstance(axes, mlir.SPMDAxisContext):
-        sizes = axes.mesh.shape
-        return all(sizes[name] == 1 for name in sizes if name not in axes.manual_axes)
-    return axes.num_devices == 1
+    is_exported = ctx.module_context.lowering_parameters.for_export
+    return not is_exported and not is_partitioned(ctx)

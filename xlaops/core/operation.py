@@ -11,7 +11,7 @@ import jax
 import numpy as np
 from jax import Array
 
-from . import checks
+from . import bounded, bounded_rules, checks
 from .compat import Tracer
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -97,6 +97,11 @@ def _with_fast_path(
                 latest[0] = (*map(type, operands), plan.array, dtype)
             return form.jitted(*operands)
         if not all(map(_is_concrete, operands)):
+            if bounded.among(operands):
+                static = dict(zip(names[count:], form.static, strict=True))
+                return bounded_rules.apply(
+                    operation, function, names[:count], operands, static
+                )
             typed = _with_typed_scalars(operation, names, together, operands)
             if typed is None:
                 return function(*operands, *form.static)

@@ -38,6 +38,22 @@ def varying_over(axes: frozenset[str], *operands: Array) -> tuple[Array, ...]:
     )
 
 
+def whole_along(x: Array, dimension: int) -> Array:
+    """The array, not split along a dimension by axes of an Explicit mesh."""
+    sharding = jax.typeof(x).sharding
+    if sharding.mesh.empty or sharding.spec[dimension] is None:
+        return x
+    spec = [None if d == dimension else part for d, part in enumerate(sharding.spec)]
+    return jax.sharding.reshard(x, jax.sharding.PartitionSpec(*spec))
+
+
+def whole(x: Array) -> Array:
+    """The array, not split along any dimension by axes of an Explicit mesh."""
+    for d in range(x.ndim):
+        x = whole_along(x, d)
+    return x
+
+
 def manual_axes() -> frozenset[str]:
     """The mesh axes over which the running program is written device by device."""
     return frozenset(jax.sharding.get_abstract_mesh().manual_axes)

@@ -12,6 +12,8 @@ from .. import types
 Dims: TypeAlias = Sequence[int]
 DTypeLike: TypeAlias = JaxDTypeLike
 ShapeLike: TypeAlias = types.Shape | jax.ShapeDtypeStruct | str
+ItemShapeLike: TypeAlias = ShapeLike | Sequence[ShapeLike]
+ChannelHandleLike: TypeAlias = types.ChannelHandle | Mapping[str, Any] | int
 ResultAccuracyLike: TypeAlias = (
     types.ResultAccuracy
     | lax.AccuracyMode
@@ -43,6 +45,9 @@ RaggedDotDimensionNumbersLike: TypeAlias = (
     | Sequence[Any]
 )
 GatherDimensionNumbersLike: TypeAlias = types.GatherDimensionNumbers | Mapping[str, Any]
+ScatterDimensionNumbersLike: TypeAlias = (
+    types.ScatterDimensionNumbers | Mapping[str, Any]
+)
 ConvolutionDimensionNumbersLike: TypeAlias = (
     types.ConvolutionDimensionNumbers
     | lax.ConvDimensionNumbers

@@ -13,13 +13,7 @@ from jax import Array
 
 import xlaops as xo
 
-from .pending import (
-    all_reduce,
-    batch_norm_inference,
-    batch_norm_training,
-    reduce,
-    reduce_window,
-)
+from .pending import all_reduce
 
 _EPSILON = 1e-5
 _FEATURES = 3  # the dimension of images that holds them
@@ -147,7 +141,7 @@ def apply(
         x = xo.max(x, 0.0)
         if i > 0:
             window = (1, 2, 2, 1)
-            x = reduce_window(x, -math.inf, xo.max, window, window, "VALID")
+            x = xo.reduce_window([x], [-math.inf], xo.max, window, window, "VALID")
     x = xo.reshape(x, (x.shape[0], math.prod(x.shape[1:])))
     products = xo.dot_general(x, parameters.weights, (((1,), (0,)), ((), ())))
     return xo.add(products, parameters.bias, (1,)), tuple(updated)
@@ -164,7 +158,7 @@ def _normalise(
     if not training:
         return _with_moments(x, block, running), running
     if axis_name is None:
-        y, *moments = batch_norm_training(
+        y, *moments = xo.batch_norm_training(
             x, block.scale, block.offset, _EPSILON, _FEATURES
         )
         batch = Moments(*moments)
@@ -178,7 +172,7 @@ def _normalise(
 
 
 def _with_moments(x: Array, block: Block, moments: Moments) -> Array:
-    return batch_norm_inference(
+    return xo.batch_norm_inference(
         x,
         block.scale,
         block.offset,
@@ -196,7 +190,7 @@ def _moments_of_all(x: Array, axis_name: str) -> Moments:
     count = float(devices * (x.size // x.shape[_FEATURES]))
 
     def mean_of_all(values: Array) -> Array:
-        share = reduce(values, 0.0, xo.add, others)
+        share = xo.reduce([values], [0.0], xo.add, others)
         return xo.div(all_reduce(share, xo.add, axis_name=axis_name), count)
 
     mean = mean_of_all(x)
@@ -221,11 +215,11 @@ def cross_entropy(logits: Array, labels: Array) -> Array:
       Array([1.3862944], dtype=float32)
     """
     # The largest logit is taken off first: exp of the others cannot overflow then.
-    largest = reduce(logits, -math.inf, xo.max, (1,))
+    largest = xo.reduce([logits], [-math.inf], xo.max, (1,))
     shifted = xo.sub(logits, largest, (0,))
-    total = reduce(xo.exp(shifted), 0.0, xo.add, (1,))
+    total = xo.reduce([xo.exp(shifted)], [0.0], xo.add, (1,))
     chosen = xo.mul(shifted, _one_hot(labels, logits))
-    return xo.sub(xo.log(total), reduce(chosen, 0.0, xo.add, (1,)))
+    return xo.sub(xo.log(total), xo.reduce([chosen], [0.0], xo.add, (1,)))
 
 
 def _one_hot(labels: Array, like: Array) -> Array:
@@ -250,6 +244,6 @@ def predict(logits: Array) -> Array:
       Array([1, 0], dtype=int32)
     """
     classes = logits.shape[1]
-    largest = xo.eq(logits, reduce(logits, -math.inf, xo.max, (1,)), (0,))
+    largest = xo.eq(logits, xo.reduce([logits], [-math.inf], xo.max, (1,)), (0,))
     indices = xo.iota(jax.ShapeDtypeStruct(logits.shape, "int32"), 1)
-    return reduce(xo.select(largest, indices, classes), classes, xo.min, (1,))
+    return xo.reduce([xo.select(largest, indices, classes)], [classes], xo.min, (1,))

@@ -16,7 +16,7 @@ import xlaops as xo
 
 from . import model, optimizer
 from .data import Digits, evaluation_batches, training_batches
-from .pending import all_reduce, reduce
+from .pending import all_reduce
 
 AXIS = "replica"
 BATCH_SIZE = 128
@@ -106,7 +106,7 @@ def loss(
         parameters, statistics, images, training=True, axis_name=axis_name
     )
     mean = xo.div(
-        reduce(model.cross_entropy(logits, labels), 0.0, xo.add, (0,)),
+        xo.reduce([model.cross_entropy(logits, labels)], [0.0], xo.add, (0,)),
         float(labels.shape[0]),
     )
     if axis_name is not None:
@@ -224,7 +224,7 @@ def evaluate(
     predictions = model.predict(logits)
     hits = xo.convert_element_type(xo.eq(predictions, labels), weights.dtype)
     losses, right = (
-        reduce(xo.mul(values, weights), 0.0, xo.add, (0,))
+        xo.reduce([xo.mul(values, weights)], [0.0], xo.add, (0,))
         for values in (model.cross_entropy(logits, labels), hits)
     )
     if axis_name is not None:

@@ -1,5 +1,8 @@
 """Element-wise functions of one floating-point or complex operand."""
 
+import functools
+
+import jax
 from jax import Array, lax
 from jax.typing import ArrayLike
 
@@ -365,18 +368,25 @@ def tanh(operand: ArrayLike, result_accuracy: ResultAccuracyLike = None) -> Arra
     return lax.tanh(x, accuracy=_to_lax(result_accuracy))
 
 
-@operation()
-def cosh(operand: ArrayLike) -> Array:
+@operation(result_accuracy=_accuracy)
+def cosh(operand: ArrayLike, result_accuracy: ResultAccuracyLike = None) -> Array:
     """Element-wise hyperbolic cosine.
+
+    XLA has no accuracy for it, but for the exponential: with a request it is computed
+    from exponentials that are asked for that accuracy, and rounded two or three times
+    more. For complex numbers the request is checked, and changes nothing.
 
     Args:
       operand: floating-point or complex array of any shape.
+      result_accuracy: how exact the result must be, as a `xlaops.ResultAccuracy` or
+        what it is made of; None leaves it to the backend.
 
     Returns:
       An array of the shape and element type of ``operand``.
 
     Raises:
       TypeError: if ``operand`` is not an array of floating-point or complex elements.
+      ValueError: if ``result_accuracy`` is negative or unknown.
 
     Example:
       >>> import jax.numpy as jnp
@@ -386,21 +396,29 @@ def cosh(operand: ArrayLike) -> Array:
 
     Source: *Cosh* in XLA's Operation semantics; ``chlo.cosh``.
     """
-    return lax.cosh(checks.operand("cosh", "operand", operand, "fc"))
+    x = checks.operand("cosh", "operand", operand, "fc")
+    accuracy = _to_lax(result_accuracy)
+    if accuracy is None or checks.kind(x.dtype) == "c":
+        return lax.cosh(x)
+    return _cosh_of_exponentials(accuracy, x)
 
 
-@operation()
-def erf(operand: ArrayLike) -> Array:
+@operation(result_accuracy=_accuracy)
+def erf(operand: ArrayLike, result_accuracy: ResultAccuracyLike = None) -> Array:
     """Element-wise error function.
 
     Args:
       operand: floating-point array of any shape.
+      result_accuracy: how exact the result should be, as a `xlaops.ResultAccuracy` or
+        what it is made of. It is checked, and changes nothing: the error function of
+        HLO carries no accuracy on any backend.
 
     Returns:
       An array of the shape and element type of ``operand``.
 
     Raises:
       TypeError: if ``operand`` is not an array of floating-point elements.
+      ValueError: if ``result_accuracy`` is negative or unknown.
 
     Example:
       >>> import jax.numpy as jnp
@@ -411,3 +429,23 @@ def erf(operand: ArrayLike) -> Array:
     Source: *Erf* in XLA's Operation semantics; ``chlo.erf``.
     """
     return lax.erf(checks.operand("erf", "operand", operand, "f"))
+
+
+@functools.partial(jax.custom_jvp, nondiff_argnums=(0,))
+def _cosh_of_exponentials(
+    accuracy: lax.Tolerance | lax.AccuracyMode, x: Array
+) -> Array:
+    half = lax.full_like(x, 0.5)
+    size = lax.abs(x)
+    whole = lax.exp(size, accuracy=accuracy)
+    near = lax.add(lax.mul(half, whole), lax.div(half, whole))
+    # The exponential is infinite already for some whose half is finite.
+    root = lax.exp(lax.mul(half, size), accuracy=accuracy)
+    far = lax.mul(lax.mul(half, root), root)
+    return lax.select(lax.lt(whole, lax.full_like(x, float("inf"))), near, far)
+
+
+@_cosh_of_exponentials.defjvp
+def _cosh_jvp(accuracy, primals, tangents):
+    (x,), (tangent,) = primals, tangents
+    return _cosh_of_exponentials(accuracy, x), lax.mul(tangent, lax.sinh(x))

@@ -7,16 +7,19 @@ catalog that is implemented and not here fails `test_table.py`.
 from .case import Case
 from .choice import CHOICE
 from .comparisons import COMPARISONS
+from .computations import WITH_COMPUTATIONS
 from .control_flow import CONTROL
 from .conversions import CONVERSIONS
 from .convolutions import CONVOLUTIONS
 from .elementwise import ELEMENTWISE
+from .normalization import NORMALIZATION
 from .operands import dtype_of, uniform
 from .order import ORDER
 from .positions import POSITIONS
-from .products import DOTS, RAGGED
+from .products import DOTS, RAGGED, SCALED
 from .random_numbers import GENERATORS, RANDOM
 from .shapes import SHAPES
+from .sizes import SIZES
 from .systems import SYSTEMS
 from .tuples import TUPLES
 
@@ -31,13 +34,17 @@ CASES = (
     *POSITIONS,
     *ORDER,
     *TUPLES,
+    *SIZES,
     *DOTS,
     *RAGGED,
+    *SCALED,
     *CONVOLUTIONS,
+    *NORMALIZATION,
     *SYSTEMS,
     *RANDOM,
     *GENERATORS,
     *CONTROL,
+    *WITH_COMPUTATIONS,
 )
 
 

@@ -116,6 +116,29 @@ def _call(label, arguments, arrange, computation, oracle, smooth):
     )
 
 
+def _composite(label, arguments, computation, oracle, smooth):
+    return Case(
+        title="CompositeCall",
+        label=label,
+        arguments=arguments,
+        arrange=lambda *operands: {
+            "computation": computation,
+            "operands": list(operands),
+        },
+        statics={"name": "my.f", "attributes": "{n = 1}", "version": 1},
+        oracle=lambda *operands, **_: oracle(*operands),
+        dtypes=("float32", "int32", "bfloat16", "float64", "complex64"),
+        gradient="yes",
+        smooth=smooth,
+        error=Error(
+            lambda: xo.composite_call(_multiply, [1.0, 2.0], "my.f", "n"),
+            ValueError,
+            "attributes",
+            "'n'",
+        ),
+    )
+
+
 def _multiply(x, y):
     return x * y
 
@@ -142,6 +165,13 @@ CONTROL = (
         uniform_of(-3, 3, (2, 3), (2, 3)),
         lambda x, y: ((x, y),),
         lambda pair: _multiply(*pair),
+        oracles.mul,
+        smooth_of((2, 3), (2, 3)),
+    ),
+    _composite(
+        "",
+        uniform_of(-3, 3, (2, 3), (2, 3)),
+        _multiply,
         oracles.mul,
         smooth_of((2, 3), (2, 3)),
     ),

@@ -1,6 +1,7 @@
 """Other element types, and fewer bits of one."""
 
 import jax.numpy as jnp
+import numpy as np
 from ops import oracles
 
 import xlaops as xo
@@ -97,7 +98,39 @@ def _magnitudes(rng, dtype):
     return (values.astype(dtype_of(dtype)),)
 
 
+def _stochastic(target, dtypes):
+    # The derivative is by hand in `ops/test_stochastic_convert.py`.
+    def arguments(rng, dtype):
+        width = dtype_of(dtype).itemsize * 8
+        random = rng.integers(0, 1 << width, (3, 4), np.uint64, endpoint=False)
+        return uniform(rng, dtype, (3, 4)), random.astype(f"uint{width}")
+
+    return Case(
+        title="StochasticConvertType",
+        label=f"to {target}",
+        arguments=arguments,
+        arrange=by_name("operand", "random"),
+        statics={"new_element_type": target},
+        oracle=lambda operand, random, new_element_type: oracles.stochastic_convert(
+            operand, random, {"s8": "int8", "bf16": "bfloat16"}[target]
+        ),
+        dtypes=dtypes,
+        exact=True,
+        gradient="not differentiable",
+        error=Error(
+            lambda: xo.stochastic_convert_type(
+                jnp.ones(2), jnp.ones(2, "uint16"), "s8"
+            ),
+            TypeError,
+            "random",
+            "uint16[2]",
+        ),
+    )
+
+
 CONVERSIONS = (
+    _stochastic("s8", ("float32", "bfloat16", "float16", "float64", "float8_e5m2")),
+    _stochastic("bf16", ("float32", "float16", "float64")),
     _convert("pred", EVERY),
     _convert("s8", EVERY),
     _convert("s4", ("float32", "int32", "bool", "uint8")),

@@ -8,7 +8,6 @@ from .forms import (
     binary,
     header_binary,
     part_of_complex,
-    plain_function,
     unary,
 )
 from .operands import (
@@ -77,9 +76,9 @@ ELEMENTWISE = (
     ),
     *part_of_complex("Conj", oracles.conj, ("float32", "float64", *COMPLEX)),
     *accurate("Cos", oracles.cos),
-    plain_function("Cosh", oracles.cosh, INEXACT),
+    *accurate("Cosh", oracles.cosh),
     *binary("Div", oracles.div, NUMBERS, exact=False, smooth=_positive),
-    plain_function("Erf", oracles.erf, FLOATS),
+    *accurate("Erf", oracles.erf, dtypes=FLOATS),
     *accurate("Exp", oracles.exp),
     *accurate("Expm1", oracles.expm1),
     unary("Floor", oracles.floor, FLOATS, gradient="zero"),

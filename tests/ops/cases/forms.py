@@ -13,7 +13,9 @@ from .operands import FEW, INEXACT, anything, apart, by_name, dtype_of, uniform
 _TWO_THREE = (2, 3)
 
 
-def accurate(title, oracle, low=-3.0, high=3.0, *, interval=None, looser=1.0):
+def accurate(
+    title, oracle, low=-3.0, high=3.0, *, dtypes=INEXACT, interval=None, looser=1.0
+):
     """A function with a result accuracy: the plain form, and that with it."""
     name = BY_TITLE[title].function
     function = getattr(xo, name)
@@ -36,7 +38,7 @@ def accurate(title, oracle, low=-3.0, high=3.0, *, interval=None, looser=1.0):
             title=title,
             label="",
             oracle=oracle,
-            dtypes=INEXACT,
+            dtypes=dtypes,
             error=Error(
                 lambda: function(jnp.arange(3)), TypeError, "operand", "int32[3]"
             ),
@@ -90,12 +92,6 @@ def unary(title, oracle, dtypes, *, gradient="yes", exact=True, looser=1.0):
             f"{refused.dtype}[3]",
         ),
     )
-
-
-def plain_function(title, oracle, dtypes):
-    """A function without a result accuracy."""
-    plain, _ = accurate(title, oracle)
-    return dataclasses.replace(plain, dtypes=dtypes)
 
 
 def part_of_complex(title, oracle, dtypes):

@@ -182,3 +182,54 @@ RAGGED = (
         ("float32", "int32"),
     ),
 )
+
+
+def _scaled_dot(label, statics, dtypes, arguments, equation, smooth=None):
+    def oracle(*operands, **_):
+        product = oracles.scaled_einsum(*operands, equation)
+        return product.astype(operands[0].dtype)
+
+    return Case(
+        title="ScaledDot",
+        label=label,
+        arguments=arguments,
+        arrange=by_name("lhs", "lhs_scale", "rhs", "rhs_scale"),
+        statics=statics,
+        oracle=oracle,
+        dtypes=dtypes,
+        gradient="yes",
+        smooth=smooth,
+        looser=4,  # a sum of products, of which the terms may cancel
+        error=Error(
+            lambda: xo.scaled_dot(
+                jnp.ones((2, 4)), jnp.ones((2, 3)), jnp.ones((4, 2)), 1.0, _MATRICES
+            ),
+            TypeError,
+            "lhs_scale",
+            "float32[2, 3]",
+        ),
+    )
+
+
+_MATRICES = (((1,), (0,)), ((), ()))
+SCALED = (
+    _scaled_dot(
+        "",
+        {"dimension_numbers": _MATRICES, "precision_config": "HIGHEST"},
+        ("float32", "float64"),
+        uniform_of(0.5, 2, (3, 8), (3, 2), (8, 2), (4, 2)),
+        "mk,kn->mn",
+        uniform_of(0.5, 2, (2, 4), (2, 2), (4, 2), (2, 2)),
+    ),
+    _scaled_dot(
+        "batch",
+        {
+            "dimension_numbers": (((2,), (1,)), ((0,), (0,))),
+            "precision_config": "HIGHEST",
+        },
+        ("float32",),
+        uniform_of(0.5, 2, (2, 3, 4), (2, 3, 1), (2, 4, 2), (2, 2, 2)),
+        "bmk,bkn->bmn",
+        uniform_of(0.5, 2, (2, 1, 4), (2, 1, 1), (2, 4, 2), (2, 2, 2)),
+    ),
+)

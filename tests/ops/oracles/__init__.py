@@ -65,10 +65,16 @@ from .functions import (
     tan,
     tanh,
 )
+from .normalization import (
+    batch_norm_grad,
+    batch_norm_inference,
+    batch_norm_training,
+)
 from .order import top_k
 from .positions import dynamic_slice, dynamic_update_slice, gather
 from .products import convolution, dot, dot_general, ragged_dot
 from .random_numbers import check_normal, check_uniform
+from .scaled import scaled_einsum
 from .shapes import (
     collapse,
     concat_in_dim,
@@ -83,6 +89,7 @@ from .shapes import (
     slice_in_dim,
     transpose,
 )
+from .stochastic import stochastic_convert
 from .systems import cholesky, fft, triangular_solve
 
 __all__ = [
@@ -90,6 +97,9 @@ __all__ = [
     "add",
     "and_",
     "atan2",
+    "batch_norm_grad",
+    "batch_norm_inference",
+    "batch_norm_training",
     "binary",
     "bitcast_convert",
     "bits",
@@ -158,6 +168,7 @@ __all__ = [
     "round_away",
     "round_even",
     "rsqrt",
+    "scaled_einsum",
     "scan",
     "select",
     "shift_left",
@@ -168,6 +179,7 @@ __all__ = [
     "slice_",
     "slice_in_dim",
     "sqrt",
+    "stochastic_convert",
     "sub",
     "tan",
     "tanh",
