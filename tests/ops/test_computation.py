@@ -90,6 +90,34 @@ def test_64_bit_types_are_told_apart():
         assert traced(f) is not narrow
 
 
+def test_operations_of_the_package_are_traced_once(monkeypatch):
+    first = traced(xo.atan2)
+    tracings = []
+    make_jaxpr = jax.make_jaxpr
+    monkeypatch.setattr(
+        jax, "make_jaxpr", lambda f: tracings.append(f) or make_jaxpr(f)
+    )
+    assert traced(xo.atan2) is first
+    assert not tracings
+    assert traced(xo.atan2, (jnp.bfloat16,) * 2, (jnp.bfloat16,)) is not first
+    with pytest.raises(TypeError, match=r"must return float32\[\], got bool\[\]"):
+        traced(xo.eq)
+    assert len(tracings) == 2
+    # What passes for one of them is not.
+    wrapped = functools.wraps(xo.atan2)(lambda a, b: a + b)
+    assert traced(wrapped).pattern == "add"
+
+
+def test_callables_without_hash():
+    class Weighted:
+        __hash__ = None
+
+        def __call__(self, a, b):
+            return a + 2 * b
+
+    assert traced(Weighted()) is traced(Weighted())
+
+
 def test_functions_with_derivatives_of_their_own():
     """Equal rules are one; the same value with another derivative is not."""
 

@@ -363,9 +363,9 @@ def test_value_is_the_same_with_its_gradient():
 
 
 ERRORS = [
-    (lambda x: xo.reduce(x, [0.0], xo.add, [0]), TypeError, "operands"),
+    (lambda x: xo.reduce({1: x}, [0.0], xo.add, [0]), TypeError, "operands"),
     (lambda x: xo.reduce([], [], xo.add, [0]), ValueError, "operands"),
-    (lambda x: xo.reduce([x], 0.0, xo.add, [0]), TypeError, "init_values"),
+    (lambda x: xo.reduce([x], {1: 0.0}, xo.add, [0]), TypeError, "init_values"),
     (lambda x: xo.reduce([x], [], xo.add, [0]), ValueError, "init_values.*got 0"),
     (lambda x: xo.reduce([x], [0, 1], xo.add, [0]), ValueError, "init_values.*got 2"),
     (lambda x: xo.reduce([x], [x], xo.add, [0]), TypeError, r"init_values.*32\[3\]"),

@@ -316,8 +316,8 @@ def test_mapped_operands(form, axes, rng):
 
 X, AT, NEW = jnp.ones(3), np.array([[0], [1]], np.int32), jnp.ones(2)
 ERRORS = [
-    (([X], AT, NEW, xo.add, ELEMENTS), TypeError, "updates"),
-    ((X, AT, [NEW], xo.add, ELEMENTS), TypeError, "operands"),
+    (([X], AT, {1: NEW}, xo.add, ELEMENTS), TypeError, "updates"),
+    (({1: X}, AT, [NEW], xo.add, ELEMENTS), TypeError, "operands"),
     (([X], AT, [NEW, NEW], xo.add, ELEMENTS), ValueError, "updates.*got 2"),
     (([X], AT * 1.0, [NEW], xo.add, ELEMENTS), TypeError, "scatter_indices"),
     (([X], AT, [NEW.astype(int)], xo.add, ELEMENTS), TypeError, "updates"),

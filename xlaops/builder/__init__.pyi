@@ -866,11 +866,11 @@ def RecvWithToken(builder: XlaBuilder, token: Operand, shape: ItemShapeLike, han
     """Data from a channel, after a token; see `recv`. (`xlaops.recv_with_token`)"""
 
 @overload
-def Reduce(operands: Sequence[Operand], init_values: Sequence[Operand], computation: Callable[..., Any], dimensions_to_reduce: Dims) -> XlaOp:
+def Reduce(operands: Operand | Sequence[Operand], init_values: Operand | Sequence[Operand], computation: Callable[..., Any], dimensions_to_reduce: Dims) -> XlaOp:
     """Elements combined over some dimensions, beginning with initial values. (`xlaops.reduce`)"""
 
 @overload
-def Reduce(builder: XlaBuilder, operands: Sequence[Operand], init_values: Sequence[Operand], computation: Callable[..., Any], dimensions_to_reduce: Dims) -> XlaOp:
+def Reduce(builder: XlaBuilder, operands: Operand | Sequence[Operand], init_values: Operand | Sequence[Operand], computation: Callable[..., Any], dimensions_to_reduce: Dims) -> XlaOp:
     """Elements combined over some dimensions, beginning with initial values. (`xlaops.reduce`)"""
 
 @overload
@@ -890,27 +890,27 @@ def ReducePrecision(builder: XlaBuilder, operand: Operand, exponent_bits: int, m
     """Floating-point numbers rounded to a format of fewer bits, in their own type. (`xlaops.reduce_precision`)"""
 
 @overload
-def ReduceWindow(operands: Sequence[Operand], init_values: Sequence[Operand], computation: Callable[..., Any], window_dimensions: Dims, window_strides: Dims, padding: PaddingLike | WindowPadding, *, base_dilations: Dims | None=None, window_dilations: Dims | None=None) -> XlaOp:
+def ReduceWindow(operands: Operand | Sequence[Operand], init_values: Operand | Sequence[Operand], computation: Callable[..., Any], window_dimensions: Dims, window_strides: Dims, padding: PaddingLike | WindowPadding, *, base_dilations: Dims | None=None, window_dilations: Dims | None=None) -> XlaOp:
     """Elements combined over each position of a moving window. (`xlaops.reduce_window`)"""
 
 @overload
-def ReduceWindow(builder: XlaBuilder, operands: Sequence[Operand], init_values: Sequence[Operand], computation: Callable[..., Any], window_dimensions: Dims, window_strides: Dims, padding: PaddingLike | WindowPadding, *, base_dilations: Dims | None=None, window_dilations: Dims | None=None) -> XlaOp:
+def ReduceWindow(builder: XlaBuilder, operands: Operand | Sequence[Operand], init_values: Operand | Sequence[Operand], computation: Callable[..., Any], window_dimensions: Dims, window_strides: Dims, padding: PaddingLike | WindowPadding, *, base_dilations: Dims | None=None, window_dilations: Dims | None=None) -> XlaOp:
     """Elements combined over each position of a moving window. (`xlaops.reduce_window`)"""
 
 @overload
-def ReduceWindow(operands: Sequence[Operand], init_values: Sequence[Operand], computation: Callable[..., Any], window_dimensions: Dims, window_strides: Dims, base_dilations: Dims | None, window_dilations: Dims | None, padding: PaddingLike | WindowPadding) -> XlaOp:
+def ReduceWindow(operands: Operand | Sequence[Operand], init_values: Operand | Sequence[Operand], computation: Callable[..., Any], window_dimensions: Dims, window_strides: Dims, base_dilations: Dims | None, window_dilations: Dims | None, padding: PaddingLike | WindowPadding) -> XlaOp:
     """Elements combined over each position of a moving window. (`xlaops.reduce_window`)"""
 
 @overload
-def ReduceWindow(builder: XlaBuilder, operands: Sequence[Operand], init_values: Sequence[Operand], computation: Callable[..., Any], window_dimensions: Dims, window_strides: Dims, base_dilations: Dims | None, window_dilations: Dims | None, padding: PaddingLike | WindowPadding) -> XlaOp:
+def ReduceWindow(builder: XlaBuilder, operands: Operand | Sequence[Operand], init_values: Operand | Sequence[Operand], computation: Callable[..., Any], window_dimensions: Dims, window_strides: Dims, base_dilations: Dims | None, window_dilations: Dims | None, padding: PaddingLike | WindowPadding) -> XlaOp:
     """Elements combined over each position of a moving window. (`xlaops.reduce_window`)"""
 
 @overload
-def ReduceWindowWithGeneralPadding(operands: Sequence[Operand], init_values: Sequence[Operand], computation: Callable[..., Any], window_dimensions: Dims, window_strides: Dims, base_dilations: Dims | None, window_dilations: Dims | None, padding: WindowPadding) -> XlaOp:
+def ReduceWindowWithGeneralPadding(operands: Operand | Sequence[Operand], init_values: Operand | Sequence[Operand], computation: Callable[..., Any], window_dimensions: Dims, window_strides: Dims, base_dilations: Dims | None, window_dilations: Dims | None, padding: WindowPadding) -> XlaOp:
     """Elements combined over each position of a window, with explicit padding. (`xlaops.reduce_window_with_general_padding`)"""
 
 @overload
-def ReduceWindowWithGeneralPadding(builder: XlaBuilder, operands: Sequence[Operand], init_values: Sequence[Operand], computation: Callable[..., Any], window_dimensions: Dims, window_strides: Dims, base_dilations: Dims | None, window_dilations: Dims | None, padding: WindowPadding) -> XlaOp:
+def ReduceWindowWithGeneralPadding(builder: XlaBuilder, operands: Operand | Sequence[Operand], init_values: Operand | Sequence[Operand], computation: Callable[..., Any], window_dimensions: Dims, window_strides: Dims, base_dilations: Dims | None, window_dilations: Dims | None, padding: WindowPadding) -> XlaOp:
     """Elements combined over each position of a window, with explicit padding. (`xlaops.reduce_window_with_general_padding`)"""
 
 @overload
@@ -1042,11 +1042,11 @@ def Scan(builder: XlaBuilder, inputs: Sequence[Operand], inits: Sequence[Operand
     """Results and final carries of a computation that walks along one dimension. (`xlaops.scan`)"""
 
 @overload
-def Scatter(operands: Sequence[Operand], scatter_indices: Operand, updates: Sequence[Operand], update_computation: Callable[..., Any], dimension_numbers: ScatterDimensionNumbersLike, indices_are_sorted: bool=False, unique_indices: bool=False) -> XlaOp:
+def Scatter(operands: Operand | Sequence[Operand], scatter_indices: Operand, updates: Operand | Sequence[Operand], update_computation: Callable[..., Any], dimension_numbers: ScatterDimensionNumbersLike, indices_are_sorted: bool=False, unique_indices: bool=False) -> XlaOp:
     """Arrays into which windows of updates are combined, where indices say. (`xlaops.scatter`)"""
 
 @overload
-def Scatter(builder: XlaBuilder, operands: Sequence[Operand], scatter_indices: Operand, updates: Sequence[Operand], update_computation: Callable[..., Any], dimension_numbers: ScatterDimensionNumbersLike, indices_are_sorted: bool=False, unique_indices: bool=False) -> XlaOp:
+def Scatter(builder: XlaBuilder, operands: Operand | Sequence[Operand], scatter_indices: Operand, updates: Operand | Sequence[Operand], update_computation: Callable[..., Any], dimension_numbers: ScatterDimensionNumbersLike, indices_are_sorted: bool=False, unique_indices: bool=False) -> XlaOp:
     """Arrays into which windows of updates are combined, where indices say. (`xlaops.scatter`)"""
 
 @overload

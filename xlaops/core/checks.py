@@ -115,6 +115,15 @@ def arrays(operation: str, parameter: str, values: Any) -> tuple[Array, ...]:
     )
 
 
+def one_or_more(values: Any) -> Any:
+    """A sequence of arrays; an array or a scalar by itself is one of them.
+
+    XlaBuilder has a form for one operand beside that for many.
+    """
+    one = isinstance(values, (Array, BoundedArray, np.ndarray, np.generic))
+    return (values,) if one or type(values) in (bool, int, float, complex) else values
+
+
 def numbers(operation: str, parameter: str, values: Sequence[Array]) -> None:
     """Checks that arrays of one parameter hold numbers or PRED, and no PRNG keys."""
     for i, value in enumerate(values):

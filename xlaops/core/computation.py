@@ -4,13 +4,14 @@ XLA's operations take a computation by value. Here it is a Python callable over 
 flat in the document's order, or a computation of `xlaops.builder`. It is traced at
 every call, because what a callable does may depend on values that it closes over, and
 equal traces become one object: a lambda written anew at every call compiles nothing
-anew.
+anew. Operations of this package, such as `xlaops.add`, are traced once.
 """
 
 import functools
 import inspect
 import weakref
 from collections.abc import Callable, Iterator, Sequence
+from types import FunctionType
 from typing import Any, NamedTuple
 
 import jax
@@ -207,6 +208,40 @@ def traced(
       TypeError: if it is not callable, takes or returns something else, or holds a
         traced value or what a region may not hold.
     """
+    # Other callables may have no hash.
+    if isinstance(function, FunctionType) and function in _constant_functions:
+        key = (
+            function,
+            tuple(inputs),
+            None if outputs is None else tuple(outputs),
+            in_region,
+            jax.config.jax_enable_x64,
+        )
+        known = _of_constant_functions.get(key)
+        if known is None:
+            known = _traced(role, function, inputs, outputs, in_region)
+            _of_constant_functions[key] = known
+        return known
+    return _traced(role, function, inputs, outputs, in_region)
+
+
+# Functions that do the same at every call, and what they were traced to.
+_constant_functions: set[Any] = set()
+_of_constant_functions: dict[Any, Computation] = {}
+
+
+def constant(function: Callable[..., Any]) -> None:
+    """States that a function always does the same, so that it is traced but once."""
+    _constant_functions.add(function)
+
+
+def _traced(
+    role: Role,
+    function: Any,
+    inputs: Sequence[Any],
+    outputs: Sequence[Any] | None,
+    in_region: bool,
+) -> Computation:
     _check_signature(role, function, inputs)
     structs = [jax.ShapeDtypeStruct((), dtype) for dtype in inputs]
     closed = jax.make_jaxpr(

@@ -47,15 +47,15 @@ def operands_and_inits(
       operation: for messages.
       names: the parameters that hold them, for messages.
       operands: a sequence of arrays.
-      init_values: a sequence of scalars; Python scalars take the operand's type.
+      init_values: a scalar, or a sequence of them; Python scalars take the operand's
+        type.
     """
     of_operands, of_inits = names
     xs = checks.arrays(operation, of_operands, operands)
+    init_values = checks.one_or_more(init_values)
     checks.numbers(operation, of_operands, xs)
     checks.same_shape(operation, of_operands, xs)
-    if isinstance(init_values, (Array, np.ndarray, str)) or not isinstance(
-        init_values, Sequence
-    ):
+    if isinstance(init_values, str) or not isinstance(init_values, Sequence):
         raise TypeError(
             f"{operation}: {of_inits} must be a sequence of scalars, "
             f"got {checks.describe(init_values)}"

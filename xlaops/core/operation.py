@@ -11,7 +11,7 @@ import jax
 import numpy as np
 from jax import Array
 
-from . import bounded, bounded_rules, checks
+from . import bounded, bounded_rules, checks, computation
 from .compat import Tracer
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -65,7 +65,9 @@ def operation(
             raise TypeError(f"{called}: the static parameters must be last")
         together = names[:count] if alike is None else alike
         forms = _StaticForms(called, function, parameters[count:], normalizers)
-        return cast(F, _with_fast_path(called, function, parameters, forms, together))
+        call = _with_fast_path(called, function, parameters, forms, together)
+        computation.constant(call)
+        return cast(F, call)
 
     return decorate
 

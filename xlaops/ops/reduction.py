@@ -14,8 +14,8 @@ from ..core.typing import Dims
 
 
 def reduce(
-    operands: Sequence[ArrayLike],
-    init_values: Sequence[ArrayLike],
+    operands: ArrayLike | Sequence[ArrayLike],
+    init_values: ArrayLike | Sequence[ArrayLike],
     computation: Callable[..., Any],
     dimensions_to_reduce: Dims,
 ) -> Any:
@@ -29,8 +29,8 @@ def reduce(
     that has them.
 
     Args:
-      operands: N arrays of one shape.
-      init_values: N scalars of the operands' element types.
+      operands: N arrays of one shape; an array by itself is one.
+      init_values: N scalars of the operands' element types, or one by itself.
       computation: called with 2N scalars, N running values and N elements; returns the
         N new running values, as a tuple (one scalar alone if N is 1). It may use no
         traced value that is not among its arguments.
@@ -112,7 +112,7 @@ def _reduce(
 ) -> Any:
     single = operation == "reduce_all"
     names = ("operand", "init_value") if single else ("operands", "init_values")
-    operands, sizes = bounded.split(operation, names[0], operands)
+    operands, sizes = bounded.split(operation, names[0], checks.one_or_more(operands))
     xs, inits = folding.operands_and_inits(operation, names, operands, init_values)
     dims = checks.integers(operation, "dimensions_to_reduce", dimensions_to_reduce)
     checks.distinct_dimensions(operation, "dimensions_to_reduce", dims, xs[0].ndim)

@@ -18,9 +18,9 @@ _numbers = checks.coerced(ScatterDimensionNumbers.coerce)
 
 
 def scatter(
-    operands: Sequence[ArrayLike],
+    operands: ArrayLike | Sequence[ArrayLike],
     scatter_indices: ArrayLike,
-    updates: Sequence[ArrayLike],
+    updates: ArrayLike | Sequence[ArrayLike],
     update_computation: Callable[..., Any],
     dimension_numbers: ScatterDimensionNumbersLike,
     indices_are_sorted: bool = False,
@@ -37,12 +37,12 @@ def scatter(
     after another, unless ``unique_indices`` promises that none meets another.
 
     Args:
-      operands: N arrays of one shape.
+      operands: N arrays of one shape; an array by itself is one.
       scatter_indices: integer array. Along ``index_vector_dim`` lie the index vectors;
         if that is its rank, each element is an index vector of length one.
-      updates: N arrays of one shape and the operands' element types, with the windows'
-        dimensions at ``update_window_dims`` and, at the others, the dimensions of
-        ``scatter_indices`` without ``index_vector_dim``.
+      updates: N arrays, or one by itself, of one shape and the operands' element
+        types, with the windows' dimensions at ``update_window_dims`` and, at the
+        others, the dimensions of ``scatter_indices`` without ``index_vector_dim``.
       update_computation: called with 2N scalars, N elements of the operands and N of
         the updates; returns the N new elements, as a tuple (one scalar alone if N is
         1). It may use no traced value that is not among its arguments.
@@ -77,10 +77,10 @@ def scatter(
     Source: *Scatter* in XLA's Operation semantics, which leaves out the batching
     dimensions of ``stablehlo.scatter``.
     """
-    xs = checks.arrays("scatter", "operands", operands)
+    xs = checks.arrays("scatter", "operands", checks.one_or_more(operands))
     checks.numbers("scatter", "operands", xs)
     checks.same_shape("scatter", "operands", xs)
-    given = checks.arrays("scatter", "updates", updates)
+    given = checks.arrays("scatter", "updates", checks.one_or_more(updates))
     if len(given) != len(xs):
         raise ValueError(
             f"scatter: updates must have one entry for each of the {len(xs)} operands, "

@@ -19,8 +19,8 @@ from ..types import Padding, window_padding
 
 @overload
 def reduce_window(
-    operands: Sequence[ArrayLike],
-    init_values: Sequence[ArrayLike],
+    operands: ArrayLike | Sequence[ArrayLike],
+    init_values: ArrayLike | Sequence[ArrayLike],
     computation: Callable[..., Any],
     window_dimensions: Dims,
     window_strides: Dims,
@@ -33,8 +33,8 @@ def reduce_window(
 
 @overload
 def reduce_window(
-    operands: Sequence[ArrayLike],
-    init_values: Sequence[ArrayLike],
+    operands: ArrayLike | Sequence[ArrayLike],
+    init_values: ArrayLike | Sequence[ArrayLike],
     computation: Callable[..., Any],
     window_dimensions: Dims,
     window_strides: Dims,
@@ -57,8 +57,8 @@ def reduce_window(*args, **kwargs):  # noqa: D417
     values work for any computation that has them.
 
     Args:
-      operands: N arrays of one shape.
-      init_values: N scalars of the operands' element types.
+      operands: N arrays of one shape; an array by itself is one.
+      init_values: N scalars of the operands' element types, or one by itself.
       computation: called with 2N scalars, N running values and N elements; returns the
         N new running values, as a tuple (one scalar alone if N is 1). It may use no
         traced value that is not among its arguments.
@@ -104,8 +104,8 @@ def reduce_window(*args, **kwargs):  # noqa: D417
 
 
 def reduce_window_with_general_padding(
-    operands: Sequence[ArrayLike],
-    init_values: Sequence[ArrayLike],
+    operands: ArrayLike | Sequence[ArrayLike],
+    init_values: ArrayLike | Sequence[ArrayLike],
     computation: Callable[..., Any],
     window_dimensions: Dims,
     window_strides: Dims,
@@ -118,8 +118,8 @@ def reduce_window_with_general_padding(
     See `reduce_window`.
 
     Args:
-      operands: N arrays of one shape.
-      init_values: N scalars of the operands' element types.
+      operands: N arrays of one shape; an array by itself is one.
+      init_values: N scalars of the operands' element types, or one by itself.
       computation: called with N running values and N elements.
       window_dimensions: the window's size in each dimension.
       window_strides: how far it moves in each dimension.
@@ -345,7 +345,7 @@ def _reduce_windows(
     padding: Any,
 ) -> Any:
     names = ("operands", "init_values")
-    operands, sizes = bounded.split(operation, names[0], operands)
+    operands, sizes = bounded.split(operation, names[0], checks.one_or_more(operands))
     xs, inits = folding.operands_and_inits(operation, names, operands, init_values)
     window = windowing.window(
         operation,
