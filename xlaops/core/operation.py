@@ -114,9 +114,9 @@ def _with_fast_path(
         return form.jitted(*operands)
 
     defaults = function.__defaults__ or ()
-    call = _entry(names[:count], names[count:], len(defaults))(
-        _CONCRETE, forms.find, call_slowly, latest, *defaults
-    )
+    make = _entry(count, len(names) - count, len(defaults))
+    call = make(_CONCRETE, forms.find, call_slowly, latest, *defaults)
+    call = _renamed(call, names)
     call.__defaults__ = function.__defaults__
     functools.update_wrapper(call, function)
     if operation != function.__name__:
@@ -124,16 +124,30 @@ def _with_fast_path(
     return call
 
 
+def _renamed(
+    call: Callable[..., Any], parameters: tuple[str, ...]
+) -> Callable[..., Any]:
+    """The function with the given names for its parameters."""
+    code = call.__code__
+    names = (*parameters, *code.co_varnames[len(parameters) :])
+    call.__code__ = code.replace(co_varnames=names)
+    return call
+
+
 @functools.cache
 def _entry(
-    operands: tuple[str, ...], static: tuple[str, ...], default_count: int
+    operand_count: int, static_count: int, default_count: int
 ) -> Callable[..., Any]:
     """What makes the function that takes every call of an operation.
 
-    Its code is written out for the given names, as that of a dataclass is: Python then
-    binds the arguments itself, in a tenth of the time of any loop over ``*args`` and
-    ``**kwargs``, and words the error where they do not fit.
+    Its code is written out for so many parameters, as that of a dataclass is: Python
+    then binds the arguments itself, in a tenth of the time of any loop over ``*args``
+    and ``**kwargs``, and words the error where they do not fit. The names are put in
+    later: to compile code for every operation would take as long as the rest of the
+    package takes to import.
     """
+    operands = tuple(f"_operand_{i}" for i in range(operand_count))
+    static = tuple(f"_static_{i}" for i in range(static_count))
     names = (*operands, *static)
     required = names[: len(names) - default_count]
     optional = names[len(required) :]
@@ -190,7 +204,6 @@ def make(_concrete, _find, _call_slowly, _with_scalars, {defaults}):
 {call_jit}
     return call
 """
-    # Not by their names: a parameter may be called `type`.
     namespace = {"__name__": __name__, "_type": type, "_unset": object()}
     exec(compile(code, "<call of an operation>", "exec"), namespace)
     return cast(Callable[..., Any], namespace["make"])
