@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from jax import lax
+from jax.sharding import PartitionSpec as P
 from jax.test_util import check_grads
 from ops import drawn, interpreter
 
@@ -127,3 +128,58 @@ def test_errors(call, exception, match):
 def test_a_traced_value_in_a_closure():
     with pytest.raises(TypeError, match=r"^map: computation must use no value that"):
         jax.jit(lambda x, k: xo.map([x], lambda a: a * k, [0]))(jnp.ones(3), 2.0)
+
+
+# Where types say over which mesh axes a value varies
+
+
+def _looped(a, b):
+    return lax.fori_loop(0, 3, lambda i, total: total * b + 1, a)
+
+
+def _rotated(a, b):
+    return a * jnp.conj(b) * (2 + 1j) + jnp.abs(a)
+
+
+@pytest.mark.parametrize(
+    ("f", "dtype"),
+    [
+        (lambda a, b: 2 * jnp.where(a > b, a, 0.5) + b, "float32"),
+        (lambda a, b: jnp.hypot(jax.nn.relu(a), b), "float32"),
+        (_looped, "float32"),
+        (_rotated, "complex64"),
+    ],
+    ids=["constants", "custom", "loop", "complex"],
+)
+def test_on_every_device_with_checked_types(f, dtype, mesh8, rng):
+    """Constants and loops vary over no axis, and what they are combined with does.
+
+    The values and both derivatives are those of a plain map, also those of a product.
+    """
+    x, y = (
+        (rng.normal(size=(8, 3)) + 1j * rng.normal(size=(8, 3))).astype(dtype)
+        if dtype == "complex64"
+        else rng.uniform(0.5, 2.0, (8, 3)).astype(dtype)
+        for _ in range(2)
+    )
+    mapped = jax.shard_map(
+        lambda x, y: xo.map([x, y], f, [0, 1]),
+        mesh=mesh8,
+        in_specs=P("i"),
+        out_specs=P("i"),
+        check_vma=True,
+    )
+
+    def by_hand(x, y):
+        return jax.vmap(jax.vmap(f))(x, y).astype(dtype)
+
+    def derivatives(function):
+        def of(x, y):
+            value, pull = jax.linearize(function, x, y)
+            ones = jnp.full_like(value, 1 + 2j if dtype == "complex64" else 1.5)
+            return value, pull(y, x), jax.linear_transpose(pull, x, y)(ones)
+
+        return jax.jit(of)(x, y)
+
+    got, expected = map(derivatives, (mapped, by_hand))
+    jax.tree.map(lambda a, b: np.testing.assert_allclose(a, b, 1e-4), got, expected)

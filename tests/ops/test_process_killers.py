@@ -28,6 +28,9 @@ def attempt(name, call):
         except jax.errors.JaxRuntimeError as error:
             assert "Out of memory" in str(error), error
 
+def scattering(*numbers):
+    return xo.ScatterDimensionNumbers(*numbers)
+
 f4, i4 = np.float32, np.int32
 calls = {}
 """
@@ -183,6 +186,119 @@ for n in (2**31, 2**40, 2**62):
                     lambda p=padding, l=lhs, r=rhs: xo.conv_general_dilated(
                         image, kernel, (1, 1), p, (l, l), (r, r),
                         ("NCHW", "OIHW", "NCHW")))
+""",
+    "divisions in computations": """
+from jax import lax
+
+x, y = np.array([7, 0, 3], i4), np.array([1, 0], i4)
+elements = scattering((), (0,), (0,), 1)
+COMPUTATIONS = {
+    "of operands": lambda op: op,
+    "by a constant": lambda op: lambda a, b: op(a, jnp.int32(0)),
+    "by what is folded": lambda op: lambda a, b: op(a, lax.sub(i4(2), i4(2))),
+    "of one": lambda op: lambda a, b: op(a, lax.sub(b, b)),
+}
+for op in (lax.div, lax.rem):
+    for which, of in COMPUTATIONS.items():
+        f, n = of(op), f"{op.__name__} {which}"
+        calls["reduce " + n] = lambda f=f: xo.reduce([x], [i4(5)], f, [0])
+        calls["reduce_window " + n] = lambda f=f: xo.reduce_window(
+            [x], [i4(5)], f, [2], [1], "SAME")
+        calls["scatter " + n] = lambda f=f: xo.scatter(
+            [x], y[:, None], [y], f, elements)
+        calls["select_and_scatter " + n] = lambda f=f: xo.select_and_scatter(
+            x, xo.ge, [2], [1], "VALID", y, i4(5), f)
+        calls["sort " + n] = lambda f=f: xo.sort([x], lambda a, b: f(a, b) < 1)
+        calls["map " + n] = lambda f=f: xo.map([x, x], f, [0])
+""",
+    "windows beyond what XLA counts": """
+x, zero = np.ones((2, 3), f4), f4(0)
+xo.effects.configure(timeout=0.05)
+ALL = (xo.add, jnp.logaddexp)
+for n in (2**31, 2**40, 2**62):
+    for f in ALL:
+        for sizes, strides, padding, dilations in (
+            ((1, 1), (1, 1), ((n, 0), (n, 0)), {}),
+            ((n, n), (1, 1), "SAME", {}),
+            ((n, n), (1, 1), "VALID", {}),
+            ((1, 2), (n, n), "VALID", {}),
+            ((2, 2), (1, 1), "SAME", {"window_dilations": (n, n)}),
+            ((2, 2), (1, 1), "VALID", {"base_dilations": (n, n)}),
+            ((1, 1), (1, 1), ((n, -n), (0, 0)), {}),
+        ):
+            calls[f"window {n} {f} {sizes} {strides} {padding} {dilations}"] = (
+                lambda f=f, a=(sizes, strides, padding), d=dilations:
+                    xo.reduce_window([x], [zero], f, *a, **d))
+    for sizes, padding in (
+        ((1, 1), ((n, 0), (n, 0))), ((n, n), "SAME"), ((1, 1), ((n, -n), (0, 0))),
+    ):
+        calls[f"select_and_scatter {n} {sizes} {padding}"] = (
+            lambda s=sizes, p=padding: xo.select_and_scatter(
+                x, xo.ge, s, (1, 1), p, x, zero, xo.add))
+    part = lambda: xo.set_dimension_size(x, 1, 0)
+    calls[f"pad {n}"] = lambda n=n: xo.pad(part(), zero, ((n, 0, 0), (n, 0, 0)))
+    calls[f"dynamic window {n}"] = lambda n=n: xo.reduce_window(
+        [part()], [zero], xo.add, (n, 1), (1, 1), "SAME")
+    calls[f"infeed {n}"] = lambda n=n: xo.infeed(f"f32[{n},{n}]")
+""",
+    "types in computations": """
+elements = scattering((), (0,), (0,), 1)
+numbers = np.arange(5, dtype=f4)
+largest = lambda a, b: jnp.where(a > b, a, b)
+two = lambda a, b, v, w: (jnp.where(w > b, v, a), jnp.where(w > b, w, b))
+for t in ("int2", "uint4", "float8_e4m3b11fnuz", "float4_e2m1fn", "float8_e8m0fnu",
+          "bool", "float16"):
+    x = np.ones(5, getattr(ml_dtypes, t, None) or t)
+    at = np.array([[0], [3], [0]], i4)
+    for n, f in (("add", xo.add), ("max", xo.max), ("largest", largest)):
+        calls[f"reduce {n} {t}"] = lambda x=x, f=f: xo.reduce([x], [x[0]], f, [0])
+        calls[f"reduce_window {n} {t}"] = lambda x=x, f=f: xo.reduce_window(
+            [x], [x[0]], f, [2], [1], "SAME")
+        calls[f"scatter {n} {t}"] = lambda x=x, f=f: xo.scatter(
+            [x], at, [x[:3]], f, elements)
+        calls[f"select_and_scatter {n} {t}"] = lambda x=x, f=f: xo.select_and_scatter(
+            x, lambda a, b: a == b, [2], [1], "VALID", x[:4], x[0], f)
+    calls[f"reduce two {t}"] = lambda x=x: xo.reduce(
+        [x, numbers], [x[0], f4(0)], two, [0])
+    calls[f"reduce_window two {t}"] = lambda x=x: xo.reduce_window(
+        [x, numbers], [x[0], f4(0)], two, [2], [1], "SAME")
+    calls[f"scatter two {t}"] = lambda x=x: xo.scatter(
+        [x, numbers], at, [x[:3], numbers[:3]], two, elements)
+    calls[f"sort two {t}"] = lambda x=x: xo.sort(
+        [numbers, x], lambda a, b, *_: a > b)
+    part = lambda x=x: xo.set_dimension_size(jnp.asarray(x), 2, 0)
+    calls[f"dynamic {t}"] = lambda p=part, x=x: (
+        xo.reduce([p()], [x[0]], largest, [0]), xo.sort([p()], lambda a, b: a < b),
+        xo.concat_in_dim([p(), p()], 0))
+    calls[f"batch_norm_training {t}"] = lambda x=x: xo.batch_norm_training(
+        x[:, None], x[:1], x[:1], 0.1, 1)
+""",
+    "computations of nothing": """
+rows = scattering((1,), (0,), (0,), 1)
+e, x, two = np.zeros((0, 3), f4), np.ones((2, 3), f4), f4(2)
+for n, f in (("add", xo.add), ("lambda", lambda a, b: a * b + a)):
+    for z in (e, x[:, :0]):
+        for dims in ((), (0,), (0, 1)):
+            calls[f"reduce {n} {z.shape} {dims}"] = (
+                lambda z=z, f=f, d=dims: xo.reduce([z], [two], f, d))
+        for pads in ("SAME", ((1, 1), (1, 1)), ((3, -1), (0, 0)), ((-1, 3), (-1, 3))):
+            window = (2, 1), (1, 1), pads
+            calls[f"reduce_window {n} {z.shape} {pads}"] = (
+                lambda z=z, f=f, w=window: xo.reduce_window([z], [two], f, *w))
+            calls[f"select_and_scatter {n} {z.shape} {pads}"] = (
+                lambda z=z, f=f, w=window: xo.select_and_scatter(
+                    z, xo.ge, *w, xo.reduce_window([z], [two], f, *w), two, f))
+        calls[f"batch_norm {z.shape}"] = lambda z=z: jax.grad(
+            lambda z: xo.batch_norm_training(z, z.sum(0), z.sum(0), 0.1, 1)[0].sum()
+        )(jnp.asarray(z))
+        calls[f"sort {z.shape}"] = lambda z=z: xo.sort([z], xo.lt, 0)
+    calls[f"no indices {n}"] = lambda f=f: xo.scatter(
+        [x], np.zeros((0, 1), i4), [e], f, rows)
+    calls[f"into nothing {n}"] = lambda f=f: xo.scatter(
+        [e], np.zeros((2, 1), i4), [x], f, rows)
+    calls[f"into a scalar {n}"] = lambda f=f: xo.scatter(
+        [f4(1)], np.zeros((4, 0), i4), [np.ones(4, f4)], f,
+        scattering((), (), (), 1))
 """,
 }
 

@@ -252,6 +252,24 @@ def test_second_derivatives(name, form, x64):
     check_grads(f, (x, 0.4), order=2)
 
 
+def _complex_product(a, b, c, d):
+    """(a + bi) (c + di), which is associative and mixes the operands."""
+    return a * c - b * d, a * d + b * c
+
+
+@pytest.mark.parametrize("padding", ["VALID", [(1, 0), (0, 2)]])
+def test_second_derivatives_of_many_operands(padding, x64):
+    rng = np.random.default_rng(1)
+    x, y = rng.uniform(0.5, 1.5, (2, 3, 4))
+
+    def f(x, y, real, imaginary):
+        return xo.reduce_window(
+            [x, y], [real, imaginary], _complex_product, (2, 2), (1, 2), padding
+        )
+
+    check_grads(f, (x, y, 0.8, 0.3), order=2)
+
+
 @pytest.mark.parametrize("dilation", [1, 2])
 def test_gradient_of_the_largest(dilation):
     """Also with dilations, where jax.lax has none."""

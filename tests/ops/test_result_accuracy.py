@@ -70,6 +70,11 @@ def test_erf(accuracy, mode, rng):
     check_grads(lambda x: xo.erf(x, accuracy), (x,), order=1, rtol=2e-2)
 
 
+def test_derivatives_of_erf(x64):
+    x = np.array([-2.0, -0.3, 0.0, 0.7])
+    check_grads(lambda x: xo.erf(x, "highest"), (x,), order=3)
+
+
 @pytest.mark.parametrize("name", ["cosh", "erf"])
 def test_vmap_and_every_backend(name, rng):
     x = rng.normal(size=(3, 4)).astype(np.float32)

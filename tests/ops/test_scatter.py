@@ -249,6 +249,37 @@ def test_derivatives(form, name, x64):
     check_grads(f, (x, new), order=2)
 
 
+def _complex_product(a, b, c, d):
+    """(a + bi) (c + di), which is associative and mixes the operands."""
+    return a * c - b * d, a * d + b * c
+
+
+@pytest.mark.parametrize("unique", [False, True])
+def test_second_derivatives_of_many_operands(unique, x64):
+    rng = np.random.default_rng(3)
+    x, y = rng.uniform(0.5, 1.5, (2, 5))
+    new_x, new_y = rng.uniform(0.5, 1.5, (2, 4))
+    at = np.array([[3], [0], [-1], [4 if unique else 3]], np.int32)
+
+    def f(x, y, new_x, new_y):
+        return xo.scatter(
+            [x, y],
+            at,
+            [new_x, new_y],
+            _complex_product,
+            ELEMENTS,
+            unique_indices=unique,
+        )
+
+    expected = x + 1j * y
+    for i, update in zip(at[:, 0], new_x + 1j * new_y, strict=True):
+        if i >= 0:
+            expected[i] *= update
+    real, imaginary = f(x, y, new_x, new_y)
+    np.testing.assert_allclose(np.asarray(real) + 1j * np.asarray(imaginary), expected)
+    check_grads(f, (x, y, new_x, new_y), order=2)
+
+
 @pytest.mark.parametrize("form", ["elements", "rows", "batching"])
 def test_derivatives_of_unique_indices(form, x64):
     shape, of_indices, of_updates, dimension_numbers = FORMS[form]

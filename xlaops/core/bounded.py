@@ -10,6 +10,7 @@ import numpy as np
 from jax import Array, lax
 
 from .. import types
+from .primitive import sharding_like
 
 # For each dimension its size, or None where it is that of the type.
 Sizes = tuple[Array | None, ...]
@@ -187,24 +188,28 @@ def split(
 
 
 def validity(
-    shape: Sequence[int], sizes: Sequence[Array | None] | Mapping[int, Array | None]
+    x: Array, sizes: Sequence[Array | None] | Mapping[int, Array | None]
 ) -> Array | None:
-    """Where the elements are that count; None if all do."""
+    """Where the elements of an array are that count; None if all do."""
     pairs = sizes.items() if isinstance(sizes, Mapping) else enumerate(sizes)
     result: Array | None = None
     for dimension, size in pairs:
         if size is None:
             continue
-        places = lax.broadcasted_iota(np.int32, tuple(shape), dimension)
-        inside = lax.lt(places, lax.broadcast(size, tuple(shape)))
+        sharding = sharding_like(x)
+        places = lax.broadcasted_iota(
+            np.int32, x.shape, dimension, out_sharding=sharding
+        )
+        inside = lax.lt(places, lax.broadcast(size, x.shape, out_sharding=sharding))
         result = inside if result is None else lax.bitwise_and(result, inside)
     return result
 
 
 def masked(x: Array, sizes: Any, value: Any) -> Array:
     """An array with a scalar in place of the elements that do not count."""
-    valid = validity(x.shape, sizes)
+    valid = validity(x, sizes)
     if valid is None:
         return x
     scalar = jnp.asarray(value, x.dtype)
-    return lax.select(valid, x, lax.broadcast(scalar, x.shape))
+    others = lax.broadcast(scalar, x.shape, out_sharding=sharding_like(x))
+    return lax.select(valid, x, others)

@@ -34,7 +34,7 @@ def reduce(
     identity = None
     if computation.pattern:
         identity = folding.identity_of(computation.pattern, operands[0].dtype)
-    present = bounded.validity(operands[0].shape, sizes)
+    present = bounded.validity(operands[0], sizes)
     if identity is not None or present is None:
         xs = [bounded.masked(x, sizes, identity) for x in operands]
         results = folding.reduce(xs, inits, computation, dimensions)

@@ -12,6 +12,7 @@ from jax import Array, lax
 
 from . import bounded, checks
 from .bounded import BoundedArray
+from .primitive import sharding_like, whole_along
 
 # Gets the operation's name and function, its operands and its static arguments.
 Rule = Callable[[str, Callable[..., Any], Sequence[Any], Mapping[str, Any]], Any]
@@ -122,7 +123,9 @@ def _common(sizes: Sequence[Array]) -> Array | None:
 def _stretched(x: Array, dimension: int, size: Array) -> Array:
     """An array whose element stands for all along a dimension of size 1."""
     first = lax.slice_in_dim(x, 0, 1, axis=dimension)
-    stretched = lax.broadcast_in_dim(first, x.shape, range(x.ndim))
+    stretched = lax.broadcast_in_dim(
+        first, x.shape, range(x.ndim), out_sharding=sharding_like(x)
+    )
     return lax.select(lax.eq(size, np.int32(1)), stretched, x)
 
 
@@ -180,7 +183,8 @@ def _concat_in_dim(
         if checks.kind(dtype) in "iu" and checks.bit_width(dtype) < 4:
             # As for arrays: the CPU backend moves whole bytes.
             data = [lax.convert_element_type(x, "int8") for x in data]
-        joined = lax.full(joined.shape, 0, data[0].dtype)
+        data = [whole_along(x, dimension) for x in data]
+        joined = lax.full_like(whole_along(joined, dimension), 0, data[0].dtype)
         start: Array = jnp.zeros((), np.int32)
         for x, size in zip(data, columns[dimension], strict=True):
             joined = lax.dynamic_update_slice_in_dim(joined, x, start, dimension)

@@ -5,11 +5,15 @@ stability, so the rest of xlaops takes them from here. Each entry says why it is
 and until when. Last checked with JAX 0.10.2 and 0.12.0.1.
 """
 
+import contextlib
 import functools
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import jax
+import numpy as np
+from jax._src import config
 from jax.core import ShapedArray as ShapedArray
 from jax.core import Tracer as Tracer
 from jax.core import eval_jaxpr as eval_jaxpr
@@ -27,13 +31,44 @@ from jax.interpreters import xla as xla
 try:
     from jax._src.core import Literal as Literal
     from jax._src.core import Primitive as Primitive
+    from jax._src.core import unsafe_get_axis_names as _axis_names
     from jaxlib.mlir import ir as ir
     from jaxlib.mlir.dialects import stablehlo as stablehlo
 except ImportError:  # pragma: no cover
     from jax.extend.core import Literal as Literal
     from jax.extend.core import Primitive as Primitive
+    from jax.extend.core import (
+        unsafe_get_axis_names_DO_NOT_USE as _axis_names,  # pyright: ignore
+    )
     from jax.extend.mlir import ir as ir
     from jax.extend.mlir.dialects import stablehlo as stablehlo
+
+# The effect of a foreign call that must not be removed. That of jax.ffi's own calls is
+# private too, and on JAX 0.10 it is refused by jax.checkpoint; the tables of what each
+# transformation allows have no public form. Needed for as long as that is so.
+from jax._src import effects as _effects
+
+# See needs_devices.
+from jax._src.dispatch import (
+    prim_requires_devices_during_lowering as _lowered_for_devices,
+)
+
+
+class _ForeignEffect(_effects.Effect):
+    def __str__(self) -> str:
+        return "foreign call"
+
+
+FOREIGN_EFFECT = _ForeignEffect()
+for _table in (
+    "lowerable_effects",
+    "control_flow_allowed_effects",
+    "remat_allowed_effects",
+    "custom_derivatives_allowed_effects",
+    "partial_eval_kept_effects",
+):
+    if hasattr(_effects, _table):
+        getattr(_effects, _table).add_type(_ForeignEffect)
 
 # XLA of jaxlib 0.10 divides while folding constants without looking for a zero divisor:
 # an integer x / 0 or x % 0 whose operands are both compile-time constants ends the
@@ -76,6 +111,15 @@ def new_primitive(name: str) -> Primitive:
     return primitive
 
 
+def needs_devices(primitive: Primitive) -> None:
+    """Has programs that hold the primitive lowered for the devices they will run on.
+
+    What lowers to `jax.experimental.custom_partitioning` needs it, as that does, and
+    there is no public way to say so.
+    """
+    _lowered_for_devices.add(primitive)
+
+
 def bind_equation(equation: Any, inputs: Sequence[Any]) -> list[Any]:
     """The results of one equation of a jaxpr for the given inputs.
 
@@ -87,6 +131,30 @@ def bind_equation(equation: Any, inputs: Sequence[Any]) -> list[Any]:
     params = primitive.get_bind_params(equation.params)
     results = primitive.bind(*inputs, **params)
     return list(results) if primitive.multiple_results else [results]
+
+
+def scan_counts(params: Mapping[str, Any]) -> tuple[int, int]:
+    """How many constants and how many carried values an equation of a scan has.
+
+    JAX 0.12 holds them as trees of its own. Needed until there is a public way to read
+    the parameters of a loop.
+    """
+    if "num_consts" in params:
+        return params["num_consts"], params["num_carry"]
+    consts, carries, _ = params["ft_in"].unpack()
+    return len(consts), len(carries)
+
+
+def scan_operands(
+    params: Mapping[str, Any], operands: Sequence[Any]
+) -> tuple[list[Any], list[Any], list[Any]]:
+    """The operands of the equation of a scan: constants, carry and what it scans."""
+    consts, carry = scan_counts(params)
+    return (
+        list(operands[:consts]),
+        list(operands[consts : consts + carry]),
+        list(operands[consts + carry :]),
+    )
 
 
 def scalar_type(dtype: jax.typing.DTypeLike) -> ShapedArray:
@@ -128,6 +196,15 @@ def parsed_dictionary(text: str) -> str:
     return str(attribute)
 
 
+def dictionary_of(text: str) -> dict[str, ir.Attribute]:
+    """The entries of the text of a dictionary, as attributes of the current context.
+
+    Needed for as long as primitives of our own write attributes.
+    """
+    attribute = ir.Attribute.parse(text)
+    return {entry.name: entry.attr for entry in ir.DictAttr(attribute)}
+
+
 def varying_axes(value: jax.Array) -> frozenset[str]:
     """The manual mesh axes over which ``value`` differs between devices.
 
@@ -135,6 +212,42 @@ def varying_axes(value: jax.Array) -> frozenset[str]:
     documents one.
     """
     return jax.typeof(value).manual_axis_type.varying
+
+
+def axes_in_scope() -> tuple[Any, ...]:
+    """The names of all mapped axes, of meshes and of `jax.vmap`, outermost first.
+
+    No public function tells the names that `jax.vmap` was given. Needed until one does.
+    """
+    return tuple(_axis_names())
+
+
+def check_vma() -> bool:
+    """Whether types say over which manual axes values vary, as `shard_map` was told.
+
+    No public function tells; what does, the type of an axis index, leaves an equation
+    behind in the program. Needed until one does.
+    """
+    return config._check_vma.value
+
+
+def without_mesh() -> contextlib.AbstractContextManager[Any]:
+    """A context in which no mesh is set, so that what is traced does not hold it.
+
+    ``use_abstract_mesh`` is public, and takes an empty mesh without saying so. Needed
+    for as long as a jaxpr remembers the mesh that it was traced under.
+    """
+    return jax.sharding.use_abstract_mesh(jax.sharding.AbstractMesh((), ()))
+
+
+def without_check_vma() -> contextlib.AbstractContextManager[Any]:
+    """A context in which types do not say over which manual axes a value varies.
+
+    Within ``shard_map(check_vma=True)`` a collective over an axis of `jax.vmap` ends in
+    a bare AssertionError, unless the check is off while it is traced. Needed until it
+    does not.
+    """
+    return config._check_vma(False)
 
 
 def result_type_like(
@@ -168,6 +281,39 @@ def is_partitioned(ctx: mlir.LoweringRuleContext) -> bool:
     return axes.num_devices != 1
 
 
+def mesh_positions(ctx: mlir.LoweringRuleContext, axes: Sequence[Any]) -> np.ndarray:
+    """``[n, m]``: the devices at each index along manual axes, as XLA counts them.
+
+    Row i has those at index i, row-major along the given axes, one for each place along
+    all other axes of the mesh. XLA counts the positions in the mesh. A lowering rule is
+    told the mesh by no public attribute; needed until there is one.
+    """
+    context: Any = ctx.module_context.axis_context
+    shape = context.mesh.shape
+    names = list(shape)
+    order = [names.index(axis) for axis in axes]
+    rest = [i for i in range(len(names)) if i not in order]
+    ids = np.arange(math.prod(shape.values())).reshape(list(shape.values()))
+    count = math.prod(shape[axis] for axis in axes)
+    return ids.transpose(order + rest).reshape(count, -1)
+
+
+def collective_broadcast(x: Any, groups: np.ndarray) -> Any:
+    """StableHLO's operation among partitions; its binding differs between versions.
+
+    That of jaxlib 0.12 takes and returns several operands. Drop the other form when
+    0.12 is the oldest supported.
+    """
+    attributes: dict[str, Any] = {
+        "replica_groups": ir.DenseIntElementsAttr.get(groups.astype(np.int64)),
+        # With a channel between devices, ids count partitions.
+        "channel_handle": stablehlo.ChannelHandle.get(1, 1),
+    }
+    if jax.__version_info__ < (0, 12):
+        return stablehlo.CollectiveBroadcastOp(x, **attributes).result
+    return stablehlo.CollectiveBroadcastOp([x], **attributes).results[0]
+
+
 def runs_as_lowered(ctx: mlir.LoweringRuleContext) -> bool:
     """Whether this process's devices run the program being lowered as it stands.
 
@@ -179,5 +325,21 @@ def runs_as_lowered(ctx: mlir.LoweringRuleContext) -> bool:
     Needed for as long as JAX offers no way to say how a custom call is partitioned
     without a gather.
     """
-    is_exported = ctx.module_context.lowering_parameters.for_export
-    return not is_exported and not is_partitioned(ctx)
+    return not is_exported(ctx) and not is_partitioned(ctx)
+
+
+def is_exported(ctx: mlir.LoweringRuleContext) -> bool:
+    """Whether the program being lowered is one that `jax.export` writes.
+
+    A lowering rule is told by no public attribute; needed until there is one.
+    """
+    return ctx.module_context.lowering_parameters.for_export
+
+
+def is_partly_manual(ctx: mlir.LoweringRuleContext) -> bool:
+    """Whether the program is manual over some axes of its mesh, but not over all.
+
+    A lowering rule is told by no public attribute; needed until there is one.
+    """
+    axes = ctx.module_context.axis_context
+    return isinstance(axes, mlir.SPMDAxisContext) and bool(axes.manual_axes)

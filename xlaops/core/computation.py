@@ -19,13 +19,9 @@ import numpy as np
 from jax import Array, lax
 
 from . import checks
-from .compat import Literal, Tracer, bind_equation
+from .compat import Literal, Tracer, without_mesh
+from .evaluation import REPLACED, evaluate
 
-# Calls that stand for nothing but what they call.
-_TRANSPARENT = frozenset(
-    {"jit", "pjit", "closed_call", "core_call", "remat", "remat2", "checkpoint"}
-)
-_REPLACED = _TRANSPARENT | {"cond"}
 _LOOPS = frozenset({"while", "scan"})
 # Of one operation, which XLA takes for the reduction itself on every backend.
 _MONOIDS = frozenset({"add", "mul", "max", "min", "and", "or", "xor"})
@@ -125,7 +121,7 @@ class Computation:
 
     def __call__(self, *scalars: Any) -> list[Array]:
         """The results for scalar arguments."""
-        return _evaluate(self.jaxpr, self.consts, *scalars)
+        return evaluate(self.jaxpr, self.consts, *scalars)
 
     @property
     def pattern(self) -> str:
@@ -146,6 +142,15 @@ class Computation:
         if name in _MONOIDS and (straight == [True] * 2 or swapped == [True] * 2):
             return name
         return name if name in _ORDERED_PAIRS and straight == [True] * 2 else ""
+
+    @property
+    def divides_integers(self) -> bool:
+        """Whether it holds a division or a remainder of integers."""
+        return any(
+            equation.primitive.name in ("div", "rem")
+            and checks.kind(equation.invars[0].aval.dtype) in "iu"
+            for equation in _equations(self.jaxpr)
+        )
 
     def elementwise(self, *arrays: Array) -> tuple[Array, ...]:
         """The results for each element of arrays of one shape."""
@@ -244,14 +249,21 @@ def _traced(
 ) -> Computation:
     _check_signature(role, function, inputs)
     structs = [jax.ShapeDtypeStruct((), dtype) for dtype in inputs]
-    closed = jax.make_jaxpr(
-        lambda *scalars: _results(role, function(*scalars), outputs)
-    )(*structs)
+    make = jax.make_jaxpr(lambda *scalars: _results(role, function(*scalars), outputs))
+    try:
+        # One computation serves programs on several meshes: it is traced on none.
+        with without_mesh():
+            closed = make(*structs)
+    except (AssertionError, ValueError):
+        # JAX asserts that no value of a mesh is used there. It is a constant here, of
+        # which the message below says more; other errors come again.
+        closed = make(*structs)
     _check_constants(role, closed.consts, in_region)
     if in_region:
-        if any(e.primitive.name in _REPLACED for e in closed.jaxpr.eqns):
-            inlined = functools.partial(_evaluate, closed.jaxpr, closed.consts)
-            closed = jax.make_jaxpr(inlined)(*structs)
+        if any(e.primitive.name in REPLACED for e in closed.jaxpr.eqns):
+            inlined = functools.partial(evaluate, closed.jaxpr, closed.consts)
+            with without_mesh():
+                closed = jax.make_jaxpr(inlined)(*structs)
         _check_contents(role, closed.jaxpr)
     return interned(closed)
 
@@ -259,7 +271,26 @@ def _traced(
 def derived(function: Callable[..., Any], inputs: Sequence[Any]) -> Computation:
     """The computation of a function of ours, made of other computations."""
     structs = [jax.ShapeDtypeStruct((), dtype) for dtype in inputs]
-    return interned(jax.make_jaxpr(function)(*structs))
+    with without_mesh():
+        return interned(jax.make_jaxpr(function)(*structs))
+
+
+def refuse_effects(role: Role, computation: Computation) -> None:
+    """Raises TypeError for what means nothing if it is done for each element apart.
+
+    That is what a region may not hold, but for loops and arrays.
+    """
+    for equation in _equations(computation.jaxpr):
+        name = equation.primitive.name
+        rule = _REFUSED.get(name) or (_HOST if equation.effects else None)
+        if rule is not None and rule is not _LOOP:
+            raise TypeError(
+                f"{role.must(rule)}, got {name!r}. Do that outside of {role.operation}."
+            )
+        if name in ("div", "rem") and _divides_by_zero(equation):
+            raise TypeError(
+                f"{role.must('not divide integers by zero')}, got {name!r} of constants"
+            )
 
 
 # Every computation that lives, by all that it does: as long as a compiled program
@@ -448,7 +479,7 @@ def _key(
                 inputs,
                 tuple(str(v.aval) for v in equation.outvars),
                 tuple(
-                    (k, _value_key(params[k]))
+                    (k, _value_key(params[k], with_derivative))
                     for k in sorted(params)
                     if k != "jvp_jaxpr_fun"
                 ),
@@ -479,12 +510,13 @@ def _derivative_key(jaxpr: Any, consts: Sequence[Any]) -> Any:
                 next(remaining) if is_smooth else value
                 for value, is_smooth in zip(values, smooth, strict=True)
             ]
-            return _evaluate(jaxpr, consts, *merged)
+            return evaluate(jaxpr, consts, *merged)
 
         chosen = [v for v, is_smooth in zip(values, smooth, strict=True) if is_smooth]
         return jax.jvp(of_smooth, chosen, tangents)[1]
 
-    closed = jax.make_jaxpr(derivative)(structs, tangents)
+    with without_mesh():
+        closed = jax.make_jaxpr(derivative)(structs, tangents)
     consts = [_constant(c) for c in closed.consts]
     return _key(closed.jaxpr, consts, with_derivative=False)
 
@@ -502,7 +534,7 @@ class _Same:
         return id(self.value)
 
 
-def _value_key(value: Any) -> Any:
+def _value_key(value: Any, with_derivative: bool = True) -> Any:
     if value is None or isinstance(value, (str, bytes)):
         return value
     if isinstance(value, (bool, int)):
@@ -513,52 +545,17 @@ def _value_key(value: Any) -> Any:
         host = np.asarray(value)
         return (str(host.dtype), host.shape, host.tobytes())
     if isinstance(value, (tuple, list)):
-        return (type(value).__name__, *map(_value_key, value))
+        return (
+            type(value).__name__,
+            *(_value_key(item, with_derivative) for item in value),
+        )
     inner = getattr(value, "jaxpr", value)
     if hasattr(inner, "eqns"):
-        return _key(inner, [_constant(c) for c in getattr(value, "consts", ())])
+        consts = [_constant(c) for c in getattr(value, "consts", ())]
+        # A rule may call the function whose rule it is: the keys of rules hold none.
+        return _key(inner, consts, with_derivative=with_derivative)
     try:
         hash(value)
     except TypeError:
         return _Same(value)
     return value
-
-
-def _selected(index: Any, *inputs: Any, branches: Sequence[Any]) -> Sequence[Any]:
-    """The results of the branch of that index, of all of them evaluated.
-
-    XLA runs few forms of a conditional within another operation: more than two branches
-    or a call in one of them end the process. On scalars it would select anyway.
-    """
-    results = [
-        _evaluate(getattr(b, "jaxpr", b), getattr(b, "consts", ()), *inputs)
-        for b in branches
-    ]
-    return [lax.select_n(index, *cases) for cases in zip(*results, strict=True)]
-
-
-def _evaluate(jaxpr: Any, consts: Sequence[Any], *args: Any) -> list[Any]:
-    """The results of a jaxpr, with the bodies of calls and branches in their places.
-
-    Not by `jax.core.eval_jaxpr`: it runs every equation under the mesh that the jaxpr
-    was traced under, and one computation serves programs on several meshes.
-    """
-    known: dict[Any, Any] = dict(zip(jaxpr.constvars, consts, strict=True))
-    known.update(zip(jaxpr.invars, args, strict=True))
-
-    def read(value: Any) -> Any:
-        return value.val if isinstance(value, Literal) else known[value]
-
-    for equation in jaxpr.eqns:
-        inputs = list(map(read, equation.invars))
-        params = equation.params
-        if equation.primitive.name in _TRANSPARENT:
-            body = params["jaxpr"] if "jaxpr" in params else params["call_jaxpr"]
-            inner, held = getattr(body, "jaxpr", body), getattr(body, "consts", ())
-            results = _evaluate(inner, held, *inputs)
-        elif equation.primitive.name == "cond":
-            results = _selected(*inputs, branches=params["branches"])
-        else:
-            results = bind_equation(equation, inputs)
-        known.update(zip(equation.outvars, results, strict=True))
-    return list(map(read, jaxpr.outvars))

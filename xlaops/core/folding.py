@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array, lax
 
-from . import checks
+from . import checks, mixing
 from .compat import Tracer, batching, stablehlo
 from .computation import Computation, Role, derived, traced
 from .primitive import equally_varying, whole_along
@@ -34,8 +34,6 @@ _OF_LAX = {
     "or": (lax.reduce_or, "biu"),
     "xor": (lax.reduce_xor, "biu"),
 }
-
-_NARROW = tuple(jnp.dtype(name) for name in ("int2", "int4", "uint2", "uint4"))
 
 
 def operands_and_inits(
@@ -116,6 +114,14 @@ def reduce(
     if reducer is not None:
         result = reducer(operands[0], dimensions)
         return (result,) if is_neutral else with_inits([result], inits, computation)
+    if mixing.is_mixed(operands):
+        results = reduce(
+            mixing.held(operands),
+            mixing.held(inits),
+            mixing.of_held(computation),
+            dimensions,
+        )
+        return tuple(mixing.converted(results, [x.dtype for x in operands]))
     return tuple(
         _reduce_p.bind(
             *equally_varying(*operands, *inits),
@@ -163,7 +169,7 @@ def identity_of(pattern: str, dtype: Any) -> np.ndarray | None:
 def _of_lax(operands: Sequence[Array], computation: Computation) -> Any:
     pattern, dtype = computation.pattern, operands[0].dtype
     reducer, kinds = _OF_LAX.get(pattern, (None, ""))
-    if pattern in ("and", "or", "xor") and dtype in _NARROW:
+    if pattern in ("and", "or", "xor") and dtype in mixing.NARROW:
         return None  # which those of jax.lax refuse
     return reducer if checks.kind(dtype) in kinds else None
 

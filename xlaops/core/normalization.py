@@ -441,6 +441,13 @@ def _batch(
     primitive: Primitive, args: Any, dims: Any, *, feature_index: int, **params: Any
 ) -> Any:
     """Every feature of every member of the batch becomes a feature of its own."""
+    if any(map(is_explicitly_sharded, args)):
+        # Which are not put together where they may be split among devices.
+        formula = functools.partial(
+            _FORMULAS[primitive], feature_index=feature_index, **params
+        )
+        results = jax.vmap(formula, in_axes=tuple(dims))(*args)
+        return results, [0] * len(results)
     mapped = [(x, d) for x, d in zip(args, dims, strict=True) if d is not None]
     size = mapped[0][0].shape[mapped[0][1]]
     shape = list(args[0].shape)
@@ -483,6 +490,12 @@ def _batch_inference(args: Any, dims: Any, *, feature_index: int, **params: Any)
     return _inference.bind(x, *args[1:], feature_index=index, **params), [0]
 
 
+_FORMULAS = {
+    _training: _training_formula,
+    _inference: _inference_formula,
+    _gradient: _gradient_formula,
+    _tangent: _tangent_formula,
+}
 for _primitive in (_training, _gradient, _tangent):
     batching.primitive_batchers[_primitive] = functools.partial(_batch, _primitive)
 batching.primitive_batchers[_inference] = _batch_inference

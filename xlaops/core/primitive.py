@@ -38,6 +38,16 @@ def varying_over(axes: frozenset[str], *operands: Array) -> tuple[Array, ...]:
     )
 
 
+def sharding_like(x: Array) -> Any:
+    """The ``out_sharding`` for an array to be split as another of its shape is.
+
+    None where types do not say how arrays are split.
+    """
+    sharding = jax.typeof(x).sharding
+    mesh = sharding.mesh
+    return None if mesh.empty or not mesh.explicit_axes else sharding
+
+
 def whole_along(x: Array, dimension: int) -> Array:
     """The array, not split along a dimension by axes of an Explicit mesh."""
     sharding = jax.typeof(x).sharding
@@ -57,6 +67,11 @@ def whole(x: Array) -> Array:
 def manual_axes() -> frozenset[str]:
     """The mesh axes over which the running program is written device by device."""
     return frozenset(jax.sharding.get_abstract_mesh().manual_axes)
+
+
+def has_explicit_axes() -> bool:
+    """Whether types say how values are split among the devices of a mesh."""
+    return bool(jax.sharding.get_abstract_mesh().explicit_axes)
 
 
 def elementwise(name: str, build: Callable[..., Any]) -> Callable[..., Array]:

@@ -9,7 +9,7 @@ import numpy as np
 from jax import Array, lax
 
 from ..types import ScatterDimensionNumbers
-from . import checks
+from . import checks, mixing
 from .compat import batching, ir, stablehlo
 from .computation import Computation
 from .primitive import equally_varying, whole
@@ -104,6 +104,17 @@ def scatter(
     Returns:
       N arrays of the operands' shape.
     """
+    if not operands[0].ndim:
+        return _into_scalars(operands, indices, updates, computation, positions)
+    if mixing.is_mixed(operands):
+        results = scatter(
+            mixing.held(operands),
+            indices,
+            mixing.held(updates),
+            mixing.of_held(computation),
+            positions,
+        )
+        return tuple(mixing.converted(results, [x.dtype for x in operands]))
     function = _of_lax(operands, computation.pattern, positions)
     if function is not None:
         return (function(operands[0], indices, updates[0], positions),)
@@ -114,6 +125,30 @@ def scatter(
             positions=positions,
         )
     )
+
+
+def _into_scalars(
+    operands: Sequence[Array],
+    indices: Array,
+    updates: Sequence[Array],
+    computation: Computation,
+    positions: Positions,
+) -> tuple[Array, ...]:
+    """The same for operands without dimensions, which XLA cannot scatter into."""
+    numbers = ScatterDimensionNumbers(
+        update_window_dims=(),
+        inserted_window_dims=(0,),
+        scatter_dims_to_operand_dims=(0,),
+        index_vector_dim=indices.ndim - 1,
+    )
+    results = scatter(
+        [lax.reshape(x, (1,)) for x in operands],
+        lax.full((*indices.shape[:-1], 1), 0, indices.dtype),
+        updates,
+        computation,
+        dataclasses.replace(positions, numbers=numbers),
+    )
+    return tuple(lax.reshape(y, ()) for y in results)
 
 
 def _of_lax(operands: Sequence[Array], pattern: str, positions: Positions) -> Any:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array, lax
@@ -11,7 +12,7 @@ from ..types import ScatterDimensionNumbers
 from . import scattering, windowing
 from .compat import batching, stablehlo
 from .computation import Computation, derived
-from .primitive import equally_varying
+from .primitive import equally_varying, has_explicit_axes, whole
 from .regions import (
     barrier,
     batch_to_front,
@@ -103,6 +104,8 @@ def _equivalent(
     scatter: Computation,
     window: Window,
 ) -> list[Array]:
+    sharding = jax.typeof(operand).sharding
+    operand, source = whole(operand), whole(source)
     shape, count = operand.shape, operand.size
     index_type = np.int32 if count <= np.iinfo(np.int32).max else np.int64
     places = lax.reshape(lax.iota(index_type, count), shape)
@@ -142,7 +145,8 @@ def _equivalent(
         scatter,
         scattering.Positions(numbers, are_sorted=False, are_unique=False),
     )
-    return [lax.reshape(result, shape)]
+    result = lax.reshape(result, shape)
+    return [jax.sharding.reshard(result, sharding) if has_explicit_axes() else result]
 
 
 # The primitive

@@ -1,6 +1,6 @@
 """What callers may write for the static arguments of operations."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 import jax
@@ -13,6 +13,8 @@ Dims: TypeAlias = Sequence[int]
 DTypeLike: TypeAlias = JaxDTypeLike
 ShapeLike: TypeAlias = types.Shape | jax.ShapeDtypeStruct | str
 ItemShapeLike: TypeAlias = ShapeLike | Sequence[ShapeLike]
+# Pairs of a result and an operand that share memory, each with the place in the tuple.
+Aliasing: TypeAlias = Sequence[tuple[Sequence[int], tuple[int, Sequence[int]]]]
 ChannelHandleLike: TypeAlias = types.ChannelHandle | Mapping[str, Any] | int
 ResultAccuracyLike: TypeAlias = (
     types.ResultAccuracy
@@ -57,3 +59,11 @@ ConvolutionDimensionNumbersLike: TypeAlias = (
 )
 PaddingLike: TypeAlias = types.Padding | str
 WindowPadding: TypeAlias = Sequence[tuple[int, int]] | Sequence[Sequence[int]]
+LayoutLike: TypeAlias = types.Layout | Sequence[int] | str
+AxisNames: TypeAlias = Hashable | Sequence[Hashable]
+ReplicaGroupsLike: TypeAlias = (
+    Sequence[types.ReplicaGroup | Mapping[str, Any] | Sequence[int]] | str
+)
+SourceTargetPairsLike: TypeAlias = (
+    Sequence[types.SourceTarget | Mapping[str, Any] | Sequence[int]] | str
+)

@@ -10,10 +10,10 @@ import numpy as np
 from jax import Array, lax
 
 from .. import types
-from . import checks, folding
+from . import checks, folding, mixing
 from .compat import batching, stablehlo
 from .computation import Computation
-from .primitive import equally_varying
+from .primitive import equally_varying, has_explicit_axes, whole_along
 from .regions import (
     barrier,
     batch_to_front,
@@ -24,6 +24,9 @@ from .regions import (
     pairs,
     region_primitive,
 )
+
+# Of one element, at most.
+_MOST_BYTES = 16
 
 # Windows with more elements in a dimension are gathered, not sliced one by one.
 _MANY = 32
@@ -166,7 +169,36 @@ def window(
                 f"{operation}: padding must not remove more than there is, got "
                 f"({low}, {high}) for {_spread(n, b)} of {tuple(shape)}"
             )
-    return Window(sizes, strides, base, dilations, pads)
+    found = Window(sizes, strides, base, dilations, pads)
+    _check_addressable(operation, found, shape)
+    return found
+
+
+def _check_addressable(operation: str, window: Window, shape: Sequence[int]) -> None:
+    """Checks that XLA can count the bytes of the array with its padding.
+
+    Beyond that XLA before jaxlib 0.12 ends the process.
+    """
+    extents = window.cropped().padded(shape)
+    if math.prod(extents) * _MOST_BYTES >= 2**63:
+        raise ValueError(
+            f"{operation}: padding must give an array of less than 2**63 bytes, got "
+            f"sizes {extents}"
+        )
+    # What is around the elements has a number too, also where there are none.
+    reach = max(
+        (
+            _spread(size, dilation)
+            for size, dilation in zip(window.sizes, window.dilations, strict=True)
+        ),
+        default=0,
+    )
+    if max((reach, *window.strides, *window.base_dilations)) >= 2**31:
+        raise ValueError(
+            f"{operation}: window_dimensions, strides and dilations must be below "
+            f"2**31, got {window.sizes}, {window.strides}, {window.base_dilations} and "
+            f"{window.dilations}"
+        )
 
 
 def same_padding(
@@ -192,6 +224,21 @@ def pad(x: Array, value: Array, window: Window) -> Array:
     ]
     x, value = equally_varying(x, value)
     return lax.pad(x, value, config)
+
+
+def _whole(x: Array, window: Window) -> Array:
+    """The array, not split along dimensions in which the window moves."""
+    moves = zip(
+        window.sizes,
+        window.strides,
+        window.base_dilations,
+        window.padding,
+        strict=True,
+    )
+    for d, move in enumerate(moves):
+        if move != (1, 1, 1, (0, 0)):
+            x = whole_along(x, d)
+    return x
 
 
 def _is_padded(window: Window) -> bool:
@@ -224,6 +271,17 @@ def reduce_window(
     of_lax = _of_lax(operands, pattern, window)
     if of_lax and is_neutral:
         return (_windows_of_lax(operands[0], pattern, window),)
+    if mixing.is_mixed(operands):
+        results = reduce_window(
+            mixing.held(operands),
+            mixing.held(inits),
+            mixing.of_held(computation),
+            window,
+            known_neutral,
+        )
+        return tuple(mixing.converted(results, [x.dtype for x in operands]))
+    if has_explicit_axes():
+        operands = [_whole(x, window) for x in operands]
     # With the padding of the operation itself, backends differ in whether initial
     # values count that are no identity. Padded beforehand they do, as StableHLO says,
     # unless XLA merges the two: the barrier keeps it from seeing that the values are

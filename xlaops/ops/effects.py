@@ -598,6 +598,7 @@ def _item_shape(operation: str, parameter: str, value: Any) -> types.Shape:
                 f"{operation}: {parameter} must have no 64-bit types without "
                 f"jax_enable_x64, got {shape}"
             )
+        checks.addressable(operation, parameter, part.dimensions, part.dtype)
     return shape.without_layout()
 
 

@@ -6,10 +6,10 @@ The operation takes a computation, so it bypasses the fast eager path of others.
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from jax import Array
+from jax import Array, lax
 from jax.typing import ArrayLike
 
-from ..core import checks
+from ..core import checks, compat
 from ..core.computation import Role, traced
 from ..core.primitive import equally_varying
 from ..core.typing import Dims
@@ -73,5 +73,7 @@ def map(
     traced_computation = traced(
         role, computation, [x.dtype for x in xs], None, in_region=False
     )
+    if compat.FOLDING_DIVIDES_BY_ZERO and traced_computation.divides_integers:
+        xs = lax.optimization_barrier(xs)  # so that they are no constants
     (result,) = traced_computation.elementwise(*equally_varying(*xs))
     return result

@@ -6,14 +6,15 @@ The operation takes a computation, so it bypasses the fast eager path of others.
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import jax
 import numpy as np
 from jax import Array, lax
 from jax.typing import ArrayLike
 
-from ..core import bounded, checks
+from ..core import bounded, checks, mixing
 from ..core.compat import ad, batching, ir, mlir, stablehlo
 from ..core.computation import Computation, Role, derived, traced
-from ..core.primitive import equally_varying
+from ..core.primitive import equally_varying, has_explicit_axes, whole_along
 from ..core.regions import batch_to_front, fill, region_primitive, tangents_of
 
 _INT32_MAX = np.iinfo(np.int32).max
@@ -76,19 +77,23 @@ def sort(
     valid, order_of_valid = None, order
     if sizes is not None:
         # What does not count comes last.
-        valid = bounded.validity(xs[0].shape, {dim % rank: sizes[dim % rank]})
+        valid = bounded.validity(xs[0], {dim % rank: sizes[dim % rank]})
     if valid is not None:
         order = derived(
             lambda *scalars: [_before(order_of_valid, *scalars)],
             (*dtypes, *[np.dtype(bool)] * 2),
         )
         xs = (*xs, valid)
+    of_results = [x.dtype for x in xs]
+    if mixing.is_mixed(xs):
+        xs, order = mixing.held(xs), mixing.of_held(order)
     results = _sort_p.bind(
         *equally_varying(*xs),
         comparator=order,
         dimension=dim % rank,
         is_stable=stable,
     )
+    results = mixing.converted(results, of_results)
     if valid is not None:
         results = results[:-1]
     if sizes is not None:
@@ -158,6 +163,14 @@ def _jvp(
 
 def _permuted(x: Array, permutation: Array, dimension: int) -> Array:
     """The elements of ``x`` along a dimension at the indices of a permutation."""
+    if has_explicit_axes():
+        sharding = jax.typeof(x).sharding
+        x, permutation = (whole_along(v, dimension) for v in (x, permutation))
+        return jax.sharding.reshard(_taken(x, permutation, dimension), sharding)
+    return _taken(x, permutation, dimension)
+
+
+def _taken(x: Array, permutation: Array, dimension: int) -> Array:
     others = tuple(d for d in range(x.ndim) if d != dimension)
     numbers = lax.GatherDimensionNumbers(
         offset_dims=(),
