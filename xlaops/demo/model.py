@@ -13,8 +13,6 @@ from jax import Array
 
 import xlaops as xo
 
-from .pending import all_reduce
-
 _EPSILON = 1e-5
 _FEATURES = 3  # the dimension of images that holds them
 _CONVOLUTION = ("NHWC", "HWIO", "NHWC")
@@ -191,7 +189,7 @@ def _moments_of_all(x: Array, axis_name: str) -> Moments:
 
     def mean_of_all(values: Array) -> Array:
         share = xo.reduce([values], [0.0], xo.add, others)
-        return xo.div(all_reduce(share, xo.add, axis_name=axis_name), count)
+        return xo.div(xo.all_reduce(share, xo.add, axis_name=axis_name), count)
 
     mean = mean_of_all(x)
     centred = xo.sub(x, mean, (_FEATURES,))

@@ -16,7 +16,6 @@ import xlaops as xo
 
 from . import model, optimizer
 from .data import Digits, evaluation_batches, training_batches
-from .pending import all_reduce
 
 AXIS = "replica"
 BATCH_SIZE = 128
@@ -111,7 +110,7 @@ def loss(
     )
     if axis_name is not None:
         devices = jax.sharding.get_abstract_mesh().shape[axis_name]
-        mean = xo.div(all_reduce(mean, xo.add, axis_name=axis_name), float(devices))
+        mean = xo.div(xo.all_reduce(mean, xo.add, axis_name=axis_name), float(devices))
     return mean, statistics
 
 
@@ -228,8 +227,8 @@ def evaluate(
         for values in (model.cross_entropy(logits, labels), hits)
     )
     if axis_name is not None:
-        losses = all_reduce(losses, xo.add, axis_name=axis_name)
-        right = all_reduce(right, xo.add, axis_name=axis_name)
+        losses = xo.all_reduce(losses, xo.add, axis_name=axis_name)
+        right = xo.all_reduce(right, xo.add, axis_name=axis_name)
     return losses, right, predictions
 
 
