@@ -15,13 +15,14 @@ import numpy as np
 import pytest
 
 import xlaops.ffi
-from xlaops.ffi import library
+from xlaops.ffi import library, registry
 
 
 @pytest.fixture
 def fresh(monkeypatch):
     """The loader as a new process finds it."""
     monkeypatch.setattr(library, "_outcome", None)
+    monkeypatch.setattr(registry, "_targets", {})
 
 
 def load_directly():
@@ -55,8 +56,11 @@ def test_available_and_reason_agree():
 
 
 def test_header_is_installed():
-    header = Path(xlaops.ffi.include_dir(), "xlaops", "ffi.h").read_text()
-    assert "#define XLAOPS_DEFINE_HANDLER(" in header
+    folder = Path(xlaops.ffi.include_dir())
+    header = (folder / "xlaops" / "ffi.h").read_text()
+    parts = re.findall(r'#include "(xlaops/ffi/.*)"', header)
+    assert "xlaops/ffi/handler.h" in parts
+    assert all((folder / part).is_file() for part in parts)
 
 
 def test_runtime_version_is_what_the_header_says():
@@ -169,7 +173,7 @@ def test_import_neither_loads_nor_starts_a_backend():
     out = run(
         """
         import xlaops, xlaops.ffi
-        from xlaops.ffi import library
+        from xlaops.ffi import library, registry
         from jax._src import xla_bridge
         print(library._outcome, bool(xla_bridge._backends))
         # Nor does loading: the registration waits for the backend.

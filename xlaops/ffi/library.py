@@ -8,11 +8,11 @@ import ctypes
 import dataclasses
 import importlib.metadata
 import importlib.resources
-import re
 import threading
 from pathlib import Path
 
-import jax
+from . import registry
+from .api_version import check_version, library_api_version, runtime_api_version
 
 _FILE = "libxlaops_ffi.so"
 
@@ -68,28 +68,6 @@ def include_dir() -> str:
     return str(Path(__file__).parent / "include")
 
 
-def runtime_api_version() -> tuple[int, int]:
-    """The version (major, minor) of XLA's FFI API in the installed jaxlib.
-
-    It is read from the header that jaxlib ships, for want of a Python function.
-
-    Raises:
-        RuntimeError: The header is missing or does not state a version.
-    """
-    header = Path(jax.ffi.include_dir(), "xla", "ffi", "api", "c_api.h")
-    try:
-        text = header.read_text(encoding="utf-8")
-    except OSError as error:
-        raise RuntimeError(f"jaxlib's FFI header cannot be read: {error}") from error
-    found = [
-        re.search(rf"^#define XLA_FFI_API_{part} (\d+)$", text, re.MULTILINE)
-        for part in ("MAJOR", "MINOR")
-    ]
-    if found[0] is None or found[1] is None:
-        raise RuntimeError(f"{header} does not state the version of the FFI API")
-    return int(found[0][1]), int(found[1][1])
-
-
 def _load_once() -> _Outcome:
     global _outcome
     if _outcome is None:
@@ -108,10 +86,10 @@ def _load() -> _Outcome:
                 f"without a C++ compiler, or is used from its sources"
             )
         library = ctypes.CDLL(str(path))
-        _check_version(library)
+        check_version(library_api_version(library), runtime_api_version())
         for target in _CPU_TARGETS:
-            capsule = jax.ffi.pycapsule(getattr(library, target))
-            jax.ffi.register_ffi_target(target, capsule, platform="cpu")
+            handler = {"execute": getattr(library, target)}
+            registry.register(target, "cpu", handler, str(path))
     # Whatever goes wrong here, JAX without our handlers is still right.
     except Exception as error:
         return _Outcome(reason=f"{_FILE} cannot be used: {error}")
@@ -132,18 +110,3 @@ def _find() -> Path | None:
         return None
     installed = Path(str(distribution.locate_file(f"xlaops/ffi/{_FILE}")))
     return installed if installed.is_file() else None
-
-
-def _check_version(library: ctypes.CDLL) -> None:
-    """Refuses a library that is newer than the runtime, before XLA sees it.
-
-    XLA does not refuse it in time: it takes the registration, and the whole process
-    then fails to initialise its CPU backend.
-    """
-    built = (library.xlaops_ffi_api_major(), library.xlaops_ffi_api_minor())
-    runtime = runtime_api_version()
-    if built[0] != runtime[0] or built[1] > runtime[1]:
-        raise RuntimeError(
-            f"it needs version {built[0]}.{built[1]} of XLA's FFI API, and the "
-            f"installed jaxlib has {runtime[0]}.{runtime[1]}"
-        )
