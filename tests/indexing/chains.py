@@ -1,0 +1,73 @@
+"""Random chains of reshapes, transposes and reversals, undone again."""
+
+import random
+
+from xlaops.indexing import IndexingMap, constant, dim
+
+SIZES = [24, 36, 48, 60, 72, 96, 120, 144, 180, 240]
+ALL = ("reshape", "reverse", "transpose")
+
+
+def _factors(n, rng):
+    factors = []
+    while n > 1:
+        factors.append(rng.choice([d for d in range(2, n + 1) if n % d == 0]))
+        n //= factors[-1]
+    return tuple(factors)
+
+
+def _strides(shape):
+    strides = [1] * len(shape)
+    for i in reversed(range(len(shape) - 1)):
+        strides[i] = strides[i + 1] * shape[i + 1]
+    return strides
+
+
+def reshape(operand, result):
+    """The map from the result of a reshape to its operand, as it is computed."""
+    flat = constant(0)
+    for i, stride in enumerate(_strides(result)):
+        flat = flat + dim(i) * stride
+    sizes = zip(_strides(operand), operand, strict=True)
+    return IndexingMap(
+        result, [flat // s % n for s, n in sizes], result_bounds=operand
+    ).simplify()
+
+
+def reverse(shape, axes):
+    results = [n - 1 - dim(i) if i in axes else dim(i) for i, n in enumerate(shape)]
+    return IndexingMap(shape, results, result_bounds=shape)
+
+
+def transpose(shape, permutation):
+    results = [dim(permutation.index(i)) for i in range(len(shape))]
+    return IndexingMap([shape[p] for p in permutation], results, result_bounds=shape)
+
+
+def chains(kinds, seed, count=400):
+    """The maps of each chain, from its end to its beginning."""
+    rng = random.Random(seed)
+    for _ in range(count):
+        n = rng.choice(SIZES)
+        shape = _factors(n, rng)
+        there, back = [], []
+        for _ in range(rng.randint(1, 4)):
+            kind = rng.choice(kinds)
+            if kind == "reshape":
+                new = _factors(n, rng)
+                there.append(reshape(shape, new))
+                back.append(reshape(new, shape))
+                shape = new
+            elif kind == "reverse":
+                axes = [i for i in range(len(shape)) if rng.random() < 0.5]
+                there.append(reverse(shape, axes))
+                back.append(reverse(shape, axes))
+            else:
+                p = list(range(len(shape)))
+                rng.shuffle(p)
+                new = tuple(shape[i] for i in p)
+                there.append(transpose(shape, p))
+                back.append(transpose(new, [p.index(i) for i in range(len(p))]))
+                shape = new
+        # From the last result to the first operand: what was undone last comes first.
+        yield [*back, *reversed(there)]

@@ -1,0 +1,98 @@
+"""Which elements of a function's results change with which elements of its arguments.
+
+This runs the function: it draws arguments, draws one element again, and looks at what
+differs. It knows nothing of maps, and nothing of what the function is made of. What
+changes is a dependence for certain; what never changes in all draws is taken for none.
+"""
+
+import dataclasses
+
+import jax
+import numpy as np
+
+DRAWS = 64
+
+
+@dataclasses.dataclass(frozen=True)
+class Arg:
+    """An argument: its shape and element type, and between what integers lie."""
+
+    shape: tuple = ()
+    dtype: str = "float32"
+    low: int = -3
+    high: int = 3
+
+    @property
+    def struct(self):
+        return jax.ShapeDtypeStruct(self.shape, np.dtype(self.dtype))
+
+    @property
+    def size(self):
+        return int(np.prod(self.shape))
+
+    def draw(self, rng, count):
+        shape = (count, *self.shape)
+        dtype = np.dtype(self.dtype)
+        if dtype.kind == "b":
+            return rng.random(shape) < 0.5
+        if dtype.kind in "iu":
+            return rng.integers(self.low, self.high + 1, shape).astype(dtype)
+        values = rng.standard_normal(shape) * 2
+        if dtype.kind == "c":
+            values = values + 1j * rng.standard_normal(shape)
+        return values.astype(dtype)
+
+
+def changes(f, args, draws=DRAWS, seed=0):
+    """For each result and each argument a matrix of bools: what changes with what."""
+    rng = np.random.default_rng(seed)
+    base = [a.draw(rng, draws) for a in args]
+    run = jax.jit(jax.vmap(lambda *xs: jax.tree.leaves(f(*xs))))
+    try:
+        before = [np.asarray(y) for y in run(*base)]
+    except NotImplementedError:  # what cannot be batched runs once for each draw
+        run = jax.jit(
+            lambda *many: jax.lax.map(lambda xs: jax.tree.leaves(f(*xs)), many)
+        )
+        before = [np.asarray(y) for y in run(*base)]
+    found = []
+    for i, a in enumerate(args):
+        # Every draw once as it is, and once for every element, which is drawn again.
+        count = a.size + 1
+        many = [np.repeat(x, count, axis=0) for x in base]
+        flat = many[i].reshape(draws, count, a.size)
+        fresh = a.draw(rng, draws).reshape(draws, a.size)
+        element = np.arange(a.size)
+        flat[:, element + 1, element] = fresh
+        many[i] = flat.reshape(draws * count, *a.shape)
+        after = [np.asarray(y) for y in run(*many)] if a.size else []
+        column = []
+        for k, y in enumerate(before):
+            size = int(np.prod(y.shape[1:]))
+            if not a.size:
+                column.append(np.zeros((size, 0), bool))
+                continue
+            results = after[k].reshape(draws, count, size)
+            column.append(_differ(results[:, :1], results[:, 1:]).any(axis=0).T)
+        found.append(column)
+    return [[found[i][k] for i in range(len(args))] for k in range(len(before))]
+
+
+def _differ(old, new):
+    """Whether values differ by more than the order of a sum can make a difference."""
+    if old.dtype.kind not in "fc":
+        return old != new
+    with np.errstate(all="ignore"):
+        close = abs(old - new) <= 1e-5 * (abs(old) + abs(new))
+    return ~(close | (old == new) | ((old != old) & (new != new)))
+
+
+def related(maps, from_shape, to_shape):
+    """The relation of some maps as a matrix of bools."""
+    matrix = np.zeros((int(np.prod(from_shape)), int(np.prod(to_shape))), bool)
+    for one in maps:
+        if one.is_undefined:
+            matrix[:] = True
+        else:
+            matrix[one.flat_relation(from_shape, to_shape)] = True
+    return matrix

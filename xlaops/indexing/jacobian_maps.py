@@ -1,0 +1,260 @@
+"""The maps of a function's Jacobian: which input changes which output.
+
+A function's own program says what depends on what, and its derivative is made of that,
+unless a custom derivative stands for something else: then the program of the derivative
+is looked at, the one that JAX runs.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Final
+
+import jax
+import jax.numpy as jnp
+
+from .analysis import Analysis
+from .graph import Graph
+from .map_sets import Maps
+
+_CUSTOM_FORWARD: Final = frozenset({"custom_jvp_call", "custom_lin"})
+_CUSTOM_REVERSE: Final = frozenset({"custom_vjp_call", "custom_vjp_call_jaxpr"})
+_FORWARD_ONLY: Final = frozenset({"while"})
+
+
+@dataclasses.dataclass(frozen=True)
+class Leaf:
+    """An array of an argument or of a result.
+
+    Attributes:
+      name: its path, such as ``args[0]['w']``.
+      shape: its shape.
+      dtype: its element type.
+      start: where its elements begin among those of all arrays.
+    """
+
+    name: str
+    shape: tuple[int, ...]
+    dtype: Any
+    start: int
+
+    @property
+    def size(self) -> int:
+        """How many elements it has."""
+        size = 1
+        for n in self.shape:
+            size *= n
+        return size
+
+
+@dataclasses.dataclass(frozen=True)
+class JacobianMaps:
+    """The maps of all results to all arguments that are differentiated.
+
+    Attributes:
+      outputs: the arrays of the result.
+      inputs: the arrays of the arguments.
+      blocks: for each output the maps to each input.
+      undefined: primitives without a rule, and how often they were met.
+      widened: how many sets of maps became one map.
+      forward: whether JAX can differentiate the function in forward mode.
+      reverse: whether it can in reverse mode.
+    """
+
+    outputs: tuple[Leaf, ...]
+    inputs: tuple[Leaf, ...]
+    blocks: tuple[tuple[Maps, ...], ...]
+    undefined: dict[str, int]
+    widened: int
+    forward: bool
+    reverse: bool
+
+
+class Flat:
+    """A function of the differentiated leaves alone, which returns leaves.
+
+    Args:
+      name: of the caller, for errors.
+      f: a function of pytrees.
+      args: its arguments.
+      argnums: which of them are differentiated; None: all.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        f: Callable[..., Any],
+        args: Sequence[Any],
+        argnums: int | Sequence[int] | None,
+    ) -> None:
+        if not callable(f):
+            raise TypeError(f"{name}: f must be callable, got {f!r}")
+        chosen = _chosen(name, len(args), argnums)
+        paths, self._tree = jax.tree_util.tree_flatten_with_path(tuple(args))
+        self._f = f
+        self.result_names: list[str] = []
+        self.leaves = [leaf for _, leaf in paths]
+        # The first key of a path is the number of the argument.
+        self.which = [i for i, (path, _) in enumerate(paths) if path[0].idx in chosen]
+        self.rest = [i for i in range(len(paths)) if i not in set(self.which)]
+        self.names = [f"args{jax.tree_util.keystr(path)}" for path, _ in paths]
+        for i in self.which:
+            _check(name, self.names[i], self.leaves[i])
+
+    def __call__(self, selected: Sequence[Any], others: Sequence[Any]) -> list[Any]:
+        """The leaves of the result."""
+        leaves: list[Any] = [None] * len(self.leaves)
+        for i, value in zip(self.which, selected, strict=True):
+            leaves[i] = value
+        for i, value in zip(self.rest, others, strict=True):
+            leaves[i] = value
+        result = self._f(*jax.tree.unflatten(self._tree, leaves))
+        made = jax.tree_util.tree_flatten_with_path(result)[0]
+        self.result_names = [f"result{jax.tree_util.keystr(path)}" for path, _ in made]
+        return [value for _, value in made]
+
+    @property
+    def selected(self) -> list[Any]:
+        """The leaves that are differentiated."""
+        return [self.leaves[i] for i in self.which]
+
+    @property
+    def others(self) -> list[Any]:
+        """The other leaves."""
+        return [self.leaves[i] for i in self.rest]
+
+
+def _chosen(name: str, count: int, argnums: int | Sequence[int] | None) -> set[int]:
+    if argnums is None:
+        return set(range(count))
+    numbers = [argnums] if isinstance(argnums, int) else list(argnums)
+    for i in numbers:
+        if isinstance(i, bool) or not isinstance(i, int):
+            raise TypeError(f"{name}: argnums must be integers, got {i!r}")
+        if not -count <= i < count:
+            raise ValueError(
+                f"{name}: argnums must be among the {count} arguments, got {i}"
+            )
+    return {i % count for i in numbers}
+
+
+def _check(name: str, leaf: str, value: Any) -> None:
+    dtype = jnp.result_type(value)
+    if not jnp.issubdtype(dtype, jnp.inexact):
+        raise TypeError(
+            f"{name}: {leaf} must have a floating type to be differentiated, got "
+            f"{dtype}"
+        )
+
+
+def structs(values: Sequence[Any]) -> list[jax.ShapeDtypeStruct]:
+    """The shapes and types of arrays, scalars and `jax.ShapeDtypeStruct`."""
+    return [
+        jax.ShapeDtypeStruct(
+            v.shape if hasattr(v, "shape") else jnp.shape(v),
+            v.dtype if hasattr(v, "dtype") else jnp.result_type(v),
+        )
+        for v in values
+    ]
+
+
+def jacobian_maps(
+    name: str,
+    f: Callable[..., Any],
+    args: Sequence[Any],
+    argnums: int | Sequence[int] | None,
+) -> JacobianMaps:
+    """The maps of a function's Jacobian.
+
+    Args:
+      name: of the caller, for errors.
+      f: a function of pytrees.
+      args: its arguments: arrays or `jax.ShapeDtypeStruct`.
+      argnums: which of them are differentiated; None: all.
+
+    Raises:
+      TypeError: if a result or an argument that is differentiated is no float.
+    """
+    flat = Flat(name, f, args, argnums)
+    selected, others = structs(flat.selected), structs(flat.others)
+    closed, result = jax.make_jaxpr(flat, return_shape=True)(selected, others)
+    names = flat.result_names
+    for one, value in zip(names, result, strict=True):
+        _check(name, one, value)
+    outputs = _leaves(names, result)
+    inputs = _leaves([flat.names[i] for i in flat.which], selected)
+    primitives = frozenset(_primitives(closed.jaxpr))
+    maps: Callable[[int, int], Maps]
+    if primitives & _CUSTOM_REVERSE:
+        analysis = _of_pullback(flat, selected, others, result)
+        maps = lambda i, j: analysis.input_to_output(i, j)  # noqa: E731
+    elif primitives & _CUSTOM_FORWARD:
+        analysis = _of_pushforward(flat, selected, others)
+        maps = lambda i, j: analysis.output_to_input(i, j)  # noqa: E731
+    else:
+        analysis = _analysis(closed, derivative=True)
+        maps = lambda i, j: analysis.output_to_input(i, j)  # noqa: E731
+    blocks = tuple(
+        [tuple([maps(i, j) for j in range(len(inputs))]) for i in range(len(outputs))]
+    )
+    return JacobianMaps(
+        outputs,
+        inputs,
+        blocks,
+        analysis.undefined,
+        analysis.widened,
+        forward=not primitives & _CUSTOM_REVERSE,
+        reverse=not primitives & _FORWARD_ONLY,
+    )
+
+
+def _leaves(names: Sequence[str], values: Sequence[Any]) -> tuple[Leaf, ...]:
+    leaves: list[Leaf] = []
+    start = 0
+    for name, value in zip(names, values, strict=True):
+        leaves.append(Leaf(name, tuple(value.shape), value.dtype, start))
+        start += leaves[-1].size
+    return tuple(leaves)
+
+
+def _analysis(closed: Any, *, derivative: bool) -> Analysis:
+    count = [f"[{i}]" for i in range(len(closed.jaxpr.invars))]
+    made = [f"[{i}]" for i in range(len(closed.jaxpr.outvars))]
+    return Analysis(Graph(closed), count, made, derivative)
+
+
+def _of_pushforward(
+    flat: Flat, selected: Sequence[Any], others: Sequence[Any]
+) -> Analysis:
+    """From tangents of the arguments, which come first, to those of the results."""
+
+    def pushforward(tangents: Any, primals: Any, others: Any) -> Any:
+        return jax.jvp(lambda x: flat(x, others), (primals,), (tangents,))[1]
+
+    closed = jax.make_jaxpr(pushforward)(selected, selected, others)
+    return _analysis(closed, derivative=False)
+
+
+def _of_pullback(
+    flat: Flat, selected: Sequence[Any], others: Sequence[Any], result: Sequence[Any]
+) -> Analysis:
+    """From cotangents of the results, which come first, to those of the arguments."""
+
+    def pullback(cotangents: Any, primals: Any, others: Any) -> Any:
+        return jax.vjp(lambda x: flat(x, others), primals)[1](cotangents)[0]
+
+    closed = jax.make_jaxpr(pullback)(structs(result), selected, others)
+    return _analysis(closed, derivative=False)
+
+
+def _primitives(jaxpr: Any) -> Iterator[str]:
+    """The names of all primitives of a jaxpr and those in it."""
+    for eqn in jaxpr.eqns:
+        yield eqn.primitive.name
+        for value in jax.tree.leaves(
+            list(eqn.params.values()), is_leaf=lambda x: hasattr(x, "eqns")
+        ):
+            inner = getattr(value, "jaxpr", value)
+            if hasattr(inner, "eqns"):
+                yield from _primitives(inner)
