@@ -11,7 +11,11 @@ from collections.abc import Sequence
 # Each is a module of this folder with a function main(arguments) that returns the exit
 # status; it is imported when it is asked for.
 BENCHMARKS = {
+    "collectives": "operations between replicas, beside jax.lax; memory of a device",
+    "ffi": "calls of a handler, beside jax.ffi, and how long it takes to build one",
+    "ffi_build": "from C++ text to a handler: the first time, and from the cache",
     "overhead": "what an operation adds to jax.lax: program, eager call, import",
+    "indexing": "indexing analysis: chains, layers, patterns of Jacobians",
     "regions": "operations that take a computation, beside jax.lax and numpy",
 }
 

@@ -47,48 +47,6 @@ FAMILIES = {
     "ffi",
     "builder",
 }
-# What is still planned, each row by its title; nothing else may be. Operations between
-# replicas:
-PLANNED_COLLECTIVES = {
-    "AllGather",
-    "AllGatherDone",
-    "AllGatherStart",
-    "AllGatherTuple",
-    "AllGatherWithDeviceList",
-    "AllReduce",
-    "AllReduceDone",
-    "AllReduceStart",
-    "AllReduceTuple",
-    "AllReduceWithDeviceList",
-    "AllToAll",
-    "AllToAllTuple (operands)",
-    "AllToAllTuple (split)",
-    "AllToAllWithDeviceList",
-    "CollectiveBroadcast",
-    "CollectiveBroadcast (multi)",
-    "CollectiveBroadcastWithDeviceList",
-    "CollectivePermute",
-    "CollectivePermuteDone",
-    "CollectivePermuteStart",
-    "CrossReplicaSum",
-    "MultiCollectivePermute",
-    "PartitionID",
-    "RaggedAllToAll",
-    "RaggedAllToAllWithDeviceList",
-    "ReduceScatter",
-    "ReduceScatterWithDeviceList",
-    "ReplicaId",
-}
-# Operations that no function of jax.lax expresses as it is, and that need lowerings of
-# their own:
-PLANNED_LOWERINGS = {
-    # foreign calls
-    "CustomCall",
-    "CustomCallWithComputation",
-    "CustomCallWithComputationAndLayouts",
-    "CustomCallWithConvDnums",
-    "CustomCallWithLayout",
-}
 # Rows of the document, and rows of the header that it does not have. A row can name
 # several functions, each of which has a line of the file.
 DOCUMENT_ROWS, HEADER_ROWS = 178, 25
@@ -219,9 +177,7 @@ def test_functions_have_the_snake_case_name():
     assert {
         name
         for name in others
-        if "Constant" not in name
-        and not name.startswith("CustomCallWith")
-        and not name.endswith("WithDeviceList")
+        if "Constant" not in name and not name.endswith("WithDeviceList")
     } == {"AddDependency", "Parameter"}
 
 
@@ -250,22 +206,10 @@ def test_registration_tells_names_apart():
 # The package
 
 
-WITH_FUNCTION = [
-    record
-    for record in catalog.RECORDS
-    if record.status != "planned" and record.function
-]
+WITH_FUNCTION = [record for record in catalog.RECORDS if record.function]
 
 
-def test_planned_rows_are_these_and_no_others():
-    assert PLANNED_COLLECTIVES.isdisjoint(PLANNED_LOWERINGS)
-    planned = _with_status("planned")
-    collectives = {r.title for r in planned if r.family == "collectives"}
-    assert collectives == PLANNED_COLLECTIVES
-    assert {r.title for r in planned} - collectives == PLANNED_LOWERINGS
-
-
-def test_every_row_but_a_planned_one_has_a_function_or_is_the_headers():
+def test_every_row_has_a_function_or_is_the_headers():
     """Of what only the compiler makes, the document's names have a function too."""
     without = {r.title for r in catalog.RECORDS if not r.function}
     header = {r.title for r in catalog.RECORDS if r.source == "header"}
@@ -295,15 +239,6 @@ def test_function_has_the_documents_parameters(record):
         assert record.function != catalog.snake_case(record.name)
         assert count in {len(names) for names in leading}
         assert all(name in record.note for name in record.parameters)
-
-
-@pytest.mark.parametrize("record", _with_status("planned"), ids=_title)
-def test_planned_function_does_not_exist_yet(record):
-    """So that a status cannot be forgotten when its function, or its form, arrives."""
-    function = _function(record.function)
-    if function is not None:
-        assert callable(function)
-        assert not set(record.parameters) <= set(_parameters(function))
 
 
 def test_a_function_has_one_status():

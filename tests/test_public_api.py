@@ -9,6 +9,7 @@ import pathlib
 import re
 import subprocess
 import sys
+import typing
 
 import jax
 import pytest
@@ -35,7 +36,7 @@ def _relative(path):
 
 
 def test_all_holds_operations_and_types_only():
-    functions = {r.function for r in catalog.RECORDS if r.status != "planned"} - {""}
+    functions = {r.function for r in catalog.RECORDS} - {""}
     assert set(OPERATIONS) == {f for f in functions if "." not in f}
     # Of the classes this one alone holds arrays.
     classes = set(xo.__all__) - set(OPERATIONS) - {"BoundedArray"}
@@ -61,7 +62,15 @@ def test_dir_adds_the_sub_packages_and_the_version():
     extra = set(dir(xo)) - set(xo.__all__)
     assert "__version__" in extra
     packages = extra - {"__version__"}
-    assert packages == {"builder", "catalog", "effects", "ffi", "types"}
+    assert packages == {
+        "builder",
+        "catalog",
+        "collectives",
+        "effects",
+        "ffi",
+        "indexing",
+        "types",
+    }
     for name in packages:
         assert getattr(xo, name) is importlib.import_module(f"xlaops.{name}")
     assert re.match(r"\d+[.+]", xo.__version__)
@@ -84,7 +93,7 @@ def test_operation_is_a_documented_function(name):
     assert inspect.isfunction(function)
     assert function.__name__ == name
     module = importlib.import_module(function.__module__)
-    assert module.__name__.startswith("xlaops.ops.")
+    assert module.__name__.startswith(("xlaops.ops.", "xlaops.collectives."))
     assert getattr(module, name) is function
     assert inspect.getsourcefile(inspect.unwrap(function)) == module.__file__
 
@@ -104,15 +113,27 @@ def test_operation_is_a_documented_function(name):
 
     arguments = doc.partition("Args:")[2].partition("Returns:")[0]
     described = re.findall(r"^  (\w+): ", arguments, re.MULTILINE)
-    assert set(described) == {p for r in _forms(name) for p in r.parameters}
+    documented = {p for r in _forms(name) for p in r.parameters}
+    assert set(described) == documented | _own_parameters(function)
     kinds = {p.kind for p in inspect.signature(function).parameters.values()}
     if not kinds & {inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD}:
         assert set(described) == set(inspect.signature(function).parameters)
 
 
+def _own_parameters(function):
+    """Those that the document has not, of collectives: by keyword alone."""
+    forms = typing.get_overloads(function) or [function]
+    return {"axis_name", "partition_axes", "joint"} & {
+        p.name
+        for form in forms
+        for p in inspect.signature(form).parameters.values()
+        if p.kind is inspect.Parameter.KEYWORD_ONLY
+    }
+
+
 def _forms(name):
     """The rows that a function stands for under its own name and by its parameters."""
-    records = [r for r in catalog.functions()[name] if r.status != "planned"]
+    records = catalog.functions()[name]
     own = [r for r in records if catalog.snake_case(r.name) == name]
     assert own, name
     return own
@@ -198,7 +219,8 @@ def test_import_loads_only_what_the_operations_need(imported):
     loaded = set(imported["loaded"])
     for name in ("sklearn", "matplotlib", "torch", "pandas", "pytest", "hypothesis"):
         assert name not in loaded
-    for name in ("builder", "catalog", "cli", "demo", "effects"):
+    unused = "builder catalog cli collectives demo effects indexing"
+    for name in unused.split():
         assert f"xlaops.{name}" not in loaded
     assert "xlaops.ops.arithmetic" in loaded
 
@@ -268,7 +290,7 @@ def test_families_of_operations_do_not_import_one_another():
             assert name != "xlaops", family
 
 
-LAYERS = ["types", "core", "ops", "builder"]
+LAYERS = ["types", "core", "ops", "collectives", "builder"]
 
 
 @pytest.mark.parametrize("layer", LAYERS)

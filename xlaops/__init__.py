@@ -67,6 +67,15 @@ from .ops.convolution import (
     conv_with_general_dimensions as conv_with_general_dimensions,
 )
 from .ops.convolution import conv_with_general_padding as conv_with_general_padding
+from .ops.custom_calls import custom_call as custom_call
+from .ops.custom_calls import (
+    custom_call_with_computation as custom_call_with_computation,
+)
+from .ops.custom_calls import (
+    custom_call_with_computation_and_layouts as custom_call_with_computation_and_layouts,  # noqa: E501
+)
+from .ops.custom_calls import custom_call_with_conv_dnums as custom_call_with_conv_dnums
+from .ops.custom_calls import custom_call_with_layout as custom_call_with_layout
 from .ops.dot import dot as dot
 from .ops.dot import dot_general as dot_general
 from .ops.dynamic_sizes import dynamic_reshape as dynamic_reshape
@@ -193,9 +202,31 @@ from .types import Transpose as Transpose
 if TYPE_CHECKING:
     from . import builder as builder
     from . import catalog as catalog
+    from . import collectives as collectives
     from . import effects as effects
     from . import ffi as ffi
+    from . import indexing as indexing
     from . import types as types
+    from .collectives import all_gather as all_gather
+    from .collectives import all_gather_done as all_gather_done
+    from .collectives import all_gather_start as all_gather_start
+    from .collectives import all_gather_tuple as all_gather_tuple
+    from .collectives import all_reduce as all_reduce
+    from .collectives import all_reduce_done as all_reduce_done
+    from .collectives import all_reduce_start as all_reduce_start
+    from .collectives import all_reduce_tuple as all_reduce_tuple
+    from .collectives import all_to_all as all_to_all
+    from .collectives import all_to_all_tuple as all_to_all_tuple
+    from .collectives import collective_broadcast as collective_broadcast
+    from .collectives import collective_permute as collective_permute
+    from .collectives import collective_permute_done as collective_permute_done
+    from .collectives import collective_permute_start as collective_permute_start
+    from .collectives import cross_replica_sum as cross_replica_sum
+    from .collectives import multi_collective_permute as multi_collective_permute
+    from .collectives import partition_id as partition_id
+    from .collectives import ragged_all_to_all as ragged_all_to_all
+    from .collectives import reduce_scatter as reduce_scatter
+    from .collectives import replica_id as replica_id
 
     __version__: str
 
@@ -231,6 +262,16 @@ __all__ = [
     "abs",
     "add",
     "after_all",
+    "all_gather",
+    "all_gather_done",
+    "all_gather_start",
+    "all_gather_tuple",
+    "all_reduce",
+    "all_reduce_done",
+    "all_reduce_start",
+    "all_reduce_tuple",
+    "all_to_all",
+    "all_to_all_tuple",
     "and_",
     "async_done",
     "async_start",
@@ -250,6 +291,10 @@ __all__ = [
     "clamp",
     "clz",
     "collapse",
+    "collective_broadcast",
+    "collective_permute",
+    "collective_permute_done",
+    "collective_permute_start",
     "compare",
     "complex",
     "composite_call",
@@ -269,6 +314,12 @@ __all__ = [
     "cos",
     "cosh",
     "create_token",
+    "cross_replica_sum",
+    "custom_call",
+    "custom_call_with_computation",
+    "custom_call_with_computation_and_layouts",
+    "custom_call_with_conv_dnums",
+    "custom_call_with_layout",
     "div",
     "domain",
     "dot",
@@ -308,6 +359,7 @@ __all__ = [
     "min",
     "mul",
     "mulhi",
+    "multi_collective_permute",
     "ne",
     "ne_total_order",
     "neg",
@@ -318,8 +370,10 @@ __all__ = [
     "outfeed_with_token",
     "pad",
     "pad_in_dim",
+    "partition_id",
     "population_count",
     "pow",
+    "ragged_all_to_all",
     "ragged_dot",
     "real",
     "recv",
@@ -329,10 +383,12 @@ __all__ = [
     "reduce",
     "reduce_all",
     "reduce_precision",
+    "reduce_scatter",
     "reduce_window",
     "reduce_window_with_general_padding",
     "rem",
     "remove_dynamic_dimension",
+    "replica_id",
     "reshape",
     "reshape_with_inferred_dimension",
     "rev",
@@ -376,7 +432,43 @@ __all__ = [
     "xor",
 ]
 
-_SUBPACKAGES = ("builder", "catalog", "effects", "ffi", "types")
+_SUBPACKAGES = (
+    "builder",
+    "catalog",
+    "collectives",
+    "effects",
+    "ffi",
+    "indexing",
+    "types",
+)
+
+
+# Operations between replicas load with the first of them. `send` and `recv` of their
+# package are not among them: here these are between programs.
+_BETWEEN_REPLICAS = frozenset(
+    {
+        "all_gather",
+        "all_gather_done",
+        "all_gather_start",
+        "all_gather_tuple",
+        "all_reduce",
+        "all_reduce_done",
+        "all_reduce_start",
+        "all_reduce_tuple",
+        "all_to_all",
+        "all_to_all_tuple",
+        "collective_broadcast",
+        "collective_permute",
+        "collective_permute_done",
+        "collective_permute_start",
+        "cross_replica_sum",
+        "multi_collective_permute",
+        "partition_id",
+        "ragged_all_to_all",
+        "reduce_scatter",
+        "replica_id",
+    }
+)
 
 
 def __getattr__(name: str) -> Any:
@@ -385,6 +477,11 @@ def __getattr__(name: str) -> Any:
         import importlib
 
         return importlib.import_module(f"{__name__}.{name}")
+    if name in _BETWEEN_REPLICAS:
+        from . import collectives
+
+        value = globals()[name] = getattr(collectives, name)
+        return value
     if name == "__version__":
         import importlib.metadata
 

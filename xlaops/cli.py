@@ -1,4 +1,4 @@
-"""The command line: ``xlaops ops``, ``xlaops demo``."""
+"""The command line: ``xlaops ops``, ``index``, ``doctor``, ``demo``."""
 
 import argparse
 import collections
@@ -42,7 +42,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     0
     """
     arguments = sys.argv[1:] if argv is None else list(argv)
-    options = _parser(with_demo=arguments[:1] == ["demo"]).parse_args(arguments)
+    options = _parser(arguments[0] if arguments else "").parse_args(arguments)
     try:
         code = options.run(options)
         sys.stdout.flush()
@@ -54,8 +54,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     return code
 
 
-def _parser(with_demo: bool) -> argparse.ArgumentParser:
-    """The parser; the demo's own arguments only where they are needed."""
+def _parser(command: str) -> argparse.ArgumentParser:
+    """The parser; arguments of commands that load much only where they are needed."""
     parser = argparse.ArgumentParser(
         prog="xlaops", description="Operations that XLA documents, as JAX functions."
     )
@@ -90,11 +90,30 @@ def _parser(with_demo: bool) -> argparse.ArgumentParser:
     ops.add_argument("--json", action="store_true", help="print the records as JSON")
     ops.set_defaults(run=_ops)
 
+    doctor = commands.add_parser(
+        "doctor",
+        help="say whether C++ and CUDA can be compiled here, and what is missing",
+        description="Reports what xlaops.ffi finds: compilers, versions of XLA's FFI "
+        "API, handlers and the cache. The exit code is 1 if handlers cannot be "
+        "compiled.",
+    )
+    doctor.add_argument("--json", action="store_true", help="print it as JSON")
+    doctor.set_defaults(run=_doctor)
+
+    index = commands.add_parser(
+        "index", help="print which elements of its arguments a JAX function reads"
+    )
+    if command == "index":
+        # Here and not above: listing operations should not load what the others need.
+        from .indexing.command_line import add_arguments, run
+
+        add_arguments(index)
+        index.set_defaults(run=run)
+
     demo = commands.add_parser(
         "demo", help="train a small network made of these operations"
     )
-    if with_demo:
-        # Here and not above: listing operations should not load what the demo needs.
+    if command == "demo":
         from .demo.cli import add_arguments, run
 
         add_arguments(demo)
@@ -138,6 +157,18 @@ def _ops(options: argparse.Namespace) -> int:
         )
     )
     return 0
+
+
+def _doctor(options: argparse.Namespace) -> int:
+    # Here and not above: the other commands do without JAX.
+    from . import ffi
+
+    diagnosis = ffi.doctor()
+    if options.json:
+        print(json.dumps(dataclasses.asdict(diagnosis), indent=1))
+    else:
+        print(diagnosis)
+    return 1 if diagnosis.problems else 0
 
 
 def _rows(count: int) -> str:

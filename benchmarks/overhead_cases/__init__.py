@@ -13,6 +13,7 @@ from .case import Case, lowered, lowered_by_lax
 from .comparison import COMPARISON, SELECTION
 from .computations import COMPUTATIONS
 from .control_flow import CONTROL_FLOW
+from .custom_calls import CUSTOM_CALLS
 from .elementwise import (
     ARITHMETIC,
     BITS,
@@ -55,16 +56,21 @@ CASES: tuple[Case, ...] = (
     *RANDOM,
     *CONTROL_FLOW,
     *COMPUTATIONS,
+    *CUSTOM_CALLS,
 )
 
 _ONCE = "XLA rewrites reductions as if every initial value were an identity"
 _NO_FUNCTION = "jax.lax has no function for it"
 _NO_MULHI = "XLA refuses that of jax.lax in programs for several devices"
 
+_CALLED = "jax.ffi has no computations beside the operands"
+
 # Why the program of a case is not that of its jax.lax form.
 EXCEPTIONS: dict[str, str] = {
     "pow s32": "jax.lax has no power of integers by an array of exponents",
     "rng_uniform f16": "the document excludes b, which XLA's rounding reaches",
+    "custom_call_with_computation": _CALLED,
+    "custom_call_with_computation_and_layouts": _CALLED,
     "reduce lambda": _ONCE,
     "reduce_window lambda": _ONCE,
     "select_and_scatter": "jax.lax has primitives and no function for it",

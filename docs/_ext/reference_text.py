@@ -67,13 +67,9 @@ def family_page(family: str) -> str:
     if functions:
         parts.append("## Functions")
         parts += [_entry(name) for name in functions]
-    for status, heading in (
-        ("planned", "## Not implemented yet"),
-        ("hlo-only", "## In HLO only"),
-    ):
-        items = [r for r in rows if r.status == status]
-        if items:
-            parts += [heading, "\n".join(map(_item, items))]
+    items = [r for r in rows if r.status == "hlo-only"]
+    if items:
+        parts += ["## In HLO only", "\n".join(map(_item, items))]
     parts += [_entry(name) for name in functions_of(family, "hlo-only")]
     return "\n\n".join(parts) + "\n"
 
@@ -169,7 +165,7 @@ def _table(rows: Iterable[catalog.Record]) -> Iterator[str]:
     yield "|---|---|---|---|---|"
     for r in rows:
         name = f"`{r.function}`" if r.function else "-"
-        if r.function and r.status != "planned":
+        if r.function:
             name = f"{{py:obj}}`{r.function} <xlaops.{r.function}>`"
         cells = (name, _signature(r), _stablehlo(r) or "-", _lax(r) or "-", r.status)
         yield f"| {' | '.join(cells)} |"
@@ -267,7 +263,7 @@ def documented() -> set[str]:
         for status in ("implemented", "hlo-only")
         for name in functions_of(family, status)
     }
-    for module in ("types", "ffi", "effects", "catalog"):
+    for module in ("types", "ffi", "effects", "indexing", "catalog"):
         members = exported(importlib.import_module(f"xlaops.{module}"))
         names |= {f"{module}.{member}" for member in members}
     names.add("BoundedArray")  # on the page of dynamic shapes

@@ -275,7 +275,6 @@ def test_every_implemented_row_has_its_function():
 @pytest.mark.parametrize(
     ("name", "why"),
     [
-        ("AllReduce", "'AllReduce'; it is planned: "),
         ("DynamicConvForward", "it is hlo-only: .*use ConvGeneralDilated"),
         ("NoSuchOp", "'NoSuchOp'$"),
     ],
@@ -316,6 +315,26 @@ def test_every_row_can_be_called_by_keyword_of_the_document():
         accepted = {p for f in forms for p in inspect.signature(f).parameters}
         accepted |= set(facade.renamed(record, target))
         assert set(record.parameters) <= accepted, name
+
+
+def test_operations_between_replicas_are_built_where_they_run():
+    def of_replica(x):
+        c = xb.XlaBuilder("add")
+        add = c.Build(xb.Add(xb.Parameter(c, 0, "f32[]"), xb.Parameter(c, 1, "f32[]")))
+        b = xb.XlaBuilder("f")
+        p = xb.Parameter(b, 0, "f32[2]")
+        started = xb.AllGatherStart(p, 0, replica_groups=[[1, 0]])
+        results = [xb.AllReduce(p, add), xb.AllGatherDone(started), xb.ReplicaId(b)]
+        return b.Build(xb.Tuple(b, results))(x)
+
+    x = np.float32([[1, 2], [3, 4]])
+    total, gathered, ids = jax.vmap(of_replica, axis_name="i")(x)
+    np.testing.assert_array_equal(total, [[4, 6]] * 2)
+    np.testing.assert_array_equal(gathered, [[3, 4, 1, 2]] * 2)
+    np.testing.assert_array_equal(ids, [0, 1])
+    b = xb.XlaBuilder("f")
+    with pytest.raises(NameError, match="all_gather: axis_name must name a mapped"):
+        xb.AllGather(xb.Parameter(b, 0, "f32[2]"), 0)
 
 
 # The stub

@@ -42,6 +42,118 @@ def AfterAll(builder: XlaBuilder, tokens: Sequence[Operand]) -> XlaOp:
     """A token that depends on several: what it orders comes after all of them. (`xlaops.after_all`)"""
 
 @overload
+def AllGather(operand: Any, all_gather_dimension: int, shard_count: int | None=None, replica_groups: ReplicaGroupsLike=(), channel_id: ChannelHandleLike | None=None, layout: LayoutLike | None=None, use_global_device_ids: bool | None=None, *, axis_name: AxisNames | None=None, partition_axes: AxisNames=()) -> XlaOp:
+    """The operands of all replicas of a group, one behind the other. (`xlaops.all_gather`)"""
+
+@overload
+def AllGather(builder: XlaBuilder, operand: Any, all_gather_dimension: int, shard_count: int | None=None, replica_groups: ReplicaGroupsLike=(), channel_id: ChannelHandleLike | None=None, layout: LayoutLike | None=None, use_global_device_ids: bool | None=None, *, axis_name: AxisNames | None=None, partition_axes: AxisNames=()) -> XlaOp:
+    """The operands of all replicas of a group, one behind the other. (`xlaops.all_gather`)"""
+
+@overload
+def AllGatherDone(context: Operand) -> XlaOp:
+    """The result of a gather that was started. (`xlaops.all_gather_done`)"""
+
+@overload
+def AllGatherDone(builder: XlaBuilder, context: Operand) -> XlaOp:
+    """The result of a gather that was started. (`xlaops.all_gather_done`)"""
+
+@overload
+def AllGatherStart(operand: Any, all_gather_dimension: int, shard_count: int | None=None, replica_groups: ReplicaGroupsLike=(), channel_id: ChannelHandleLike | None=None, layout: LayoutLike | None=None, use_global_device_ids: bool | None=None, *, axis_name: AxisNames | None=None, partition_axes: AxisNames=()) -> XlaOp:
+    """A future of the operands of all replicas of a group, one behind the other. (`xlaops.all_gather_start`)"""
+
+@overload
+def AllGatherStart(builder: XlaBuilder, operand: Any, all_gather_dimension: int, shard_count: int | None=None, replica_groups: ReplicaGroupsLike=(), channel_id: ChannelHandleLike | None=None, layout: LayoutLike | None=None, use_global_device_ids: bool | None=None, *, axis_name: AxisNames | None=None, partition_axes: AxisNames=()) -> XlaOp:
+    """A future of the operands of all replicas of a group, one behind the other. (`xlaops.all_gather_start`)"""
+
+@overload
+def AllGatherTuple(operands: Sequence[Operand], all_gather_dimension: int, shard_count: int | None=None, replica_groups: ReplicaGroupsLike=(), channel_id: ChannelHandleLike | None=None, layout: LayoutLike | None=None, use_global_device_ids: bool | None=None, *, axis_name: AxisNames | None=None, partition_axes: AxisNames=()) -> XlaOp:
+    """The operands of all replicas of a group, one behind the other, each by itself. (`xlaops.all_gather_tuple`)"""
+
+@overload
+def AllGatherTuple(builder: XlaBuilder, operands: Sequence[Operand], all_gather_dimension: int, shard_count: int | None=None, replica_groups: ReplicaGroupsLike=(), channel_id: ChannelHandleLike | None=None, layout: LayoutLike | None=None, use_global_device_ids: bool | None=None, *, axis_name: AxisNames | None=None, partition_axes: AxisNames=()) -> XlaOp:
+    """The operands of all replicas of a group, one behind the other, each by itself. (`xlaops.all_gather_tuple`)"""
+
+@overload
+def AllGatherWithDeviceList(operand: Any, all_gather_dimension: int, shard_count: int | None=None, replica_groups: ReplicaGroupsLike=(), channel_id: ChannelHandleLike | None=None, layout: LayoutLike | None=None, use_global_device_ids: bool | None=None, *, axis_name: AxisNames | None=None, partition_axes: AxisNames=()) -> XlaOp:
+    """The operands of all replicas of a group, one behind the other. (`xlaops.all_gather`)"""
+
+@overload
+def AllGatherWithDeviceList(builder: XlaBuilder, operand: Any, all_gather_dimension: int, shard_count: int | None=None, replica_groups: ReplicaGroupsLike=(), channel_id: ChannelHandleLike | None=None, layout: LayoutLike | None=None, use_global_device_ids: bool | None=None, *, axis_name: AxisNames | None=None, partition_axes: AxisNames=()) -> XlaOp:
+    """The operands of all replicas of a group, one behind the other. (`xlaops.all_gather`)"""
+
+@overload
+def AllReduce(operand: Any, computation: Callable[..., Any], replica_groups: ReplicaGroupsLike=(), channel_id: ChannelHandleLike | None=None, shape_with_layout: ShapeLike | None=None, use_global_device_ids: bool | None=None, *, axis_name: AxisNames | None=None, partition_axes: AxisNames=(), joint: bool=False) -> XlaOp:
+    """The operands of all replicas of a group, combined elementwise. (`xlaops.all_reduce`)"""
+
+@overload
+def AllReduce(builder: XlaBuilder, operand: Any, computation: Callable[..., Any], replica_groups: ReplicaGroupsLike=(), channel_id: ChannelHandleLike | None=None, shape_with_layout: ShapeLike | None=None, use_global_device_ids: bool | None=None, *, axis_name: AxisNames | None=None, partition_axes: AxisNames=(), joint: bool=False) -> XlaOp:
+    """The operands of all replicas of a group, combined elementwise. (`xlaops.all_reduce`)"""
+
+@overload
+def AllReduceDone(context: Operand) -> XlaOp:
+    """The result of a reduction that was started. (`xlaops.all_reduce_done`)"""
+
+@overload
+def AllReduceDone(builder: XlaBuilder, context: Operand) -> XlaOp:
+    """The result of a reduction that was started. (`xlaops.all_reduce_done`)"""
+
+@overload
+def AllReduceStart(operand: Any, computation: Callable[..., Any], replica_groups: ReplicaGroupsLike=(), channel_id: ChannelHandleLike | None=None, shape_with_layout: ShapeLike | None=None, use_global_device_ids: bool | None=None, *, axis_name: AxisNames | None=None, partition_axes: AxisNames=()) -> XlaOp:
+    """A future of the operands of all replicas of a group, combined elementwise. (`xlaops.all_reduce_start`)"""
+
+@overload
+def AllReduceStart(builder: XlaBuilder, operand: Any, computation: Callable[..., Any], replica_groups: ReplicaGroupsLike=(), channel_id: ChannelHandleLike | None=None, shape_with_layout: ShapeLike | None=None, use_global_device_ids: bool | None=None, *, axis_name: AxisNames | None=None, partition_axes: AxisNames=()) -> XlaOp:
+    """A future of the operands of all replicas of a group, combined elementwise. (`xlaops.all_reduce_start`)"""
+
+@overload
+def AllReduceTuple(operand: Sequence[Operand], computation: Callable[..., Any], replica_groups: ReplicaGroupsLike=(), channel_id: ChannelHandleLike | None=None, shape_with_layout: ShapeLike | None=None, use_global_device_ids: bool | None=None, *, axis_name: AxisNames | None=None, partition_axes: AxisNames=()) -> XlaOp:
+    """The operands of all replicas of a group, combined elementwise, each by itself. (`xlaops.all_reduce_tuple`)"""
+
+@overload
+def AllReduceTuple(builder: XlaBuilder, operand: Sequence[Operand], computation: Callable[..., Any], replica_groups: ReplicaGroupsLike=(), channel_id: ChannelHandleLike | None=None, shape_with_layout: ShapeLike | None=None, use_global_device_ids: bool | None=None, *, axis_name: AxisNames | None=None, partition_axes: AxisNames=()) -> XlaOp:
+    """The operands of all replicas of a group, combined elementwise, each by itself. (`xlaops.all_reduce_tuple`)"""
+
+@overload
+def AllReduceWithDeviceList(operand: Any, computation: Callable[..., Any], replica_groups: ReplicaGroupsLike=(), channel_id: ChannelHandleLike | None=None, shape_with_layout: ShapeLike | None=None, use_global_device_ids: bool | None=None, *, axis_name: AxisNames | None=None, partition_axes: AxisNames=(), joint: bool=False) -> XlaOp:
+    """The operands of all replicas of a group, combined elementwise. (`xlaops.all_reduce`)"""
+
+@overload
+def AllReduceWithDeviceList(builder: XlaBuilder, operand: Any, computation: Callable[..., Any], replica_groups: ReplicaGroupsLike=(), channel_id: ChannelHandleLike | None=None, shape_with_layout: ShapeLike | None=None, use_global_device_ids: bool | None=None, *, axis_name: AxisNames | None=None, partition_axes: AxisNames=(), joint: bool=False) -> XlaOp:
+    """The operands of all replicas of a group, combined elementwise. (`xlaops.all_reduce`)"""
+
+@overload
+def AllToAll(operand: Any, split_dimension: int, concat_dimension: int, split_count: int | None=None, replica_groups: ReplicaGroupsLike=(), layout: LayoutLike | None=None, channel_id: ChannelHandleLike | None=None, *, axis_name: AxisNames | None=None, partition_axes: AxisNames=()) -> XlaOp:
+    """Blocks of the operands of a group: the one for this replica from each member. (`xlaops.all_to_all`)"""
+
+@overload
+def AllToAll(builder: XlaBuilder, operand: Any, split_dimension: int, concat_dimension: int, split_count: int | None=None, replica_groups: ReplicaGroupsLike=(), layout: LayoutLike | None=None, channel_id: ChannelHandleLike | None=None, *, axis_name: AxisNames | None=None, partition_axes: AxisNames=()) -> XlaOp:
+    """Blocks of the operands of a group: the one for this replica from each member. (`xlaops.all_to_all`)"""
+
+@overload
+def AllToAllTuple(operands: Sequence[Operand], replica_groups: ReplicaGroupsLike=(), layout: LayoutLike | None=None, channel_id: ChannelHandleLike | None=None, *, axis_name: AxisNames | None=None, partition_axes: AxisNames=()) -> XlaOp:
+    """Arrays from all members of a group, of which each sent one to every member. (`xlaops.all_to_all_tuple`)"""
+
+@overload
+def AllToAllTuple(builder: XlaBuilder, operands: Sequence[Operand], replica_groups: ReplicaGroupsLike=(), layout: LayoutLike | None=None, channel_id: ChannelHandleLike | None=None, *, axis_name: AxisNames | None=None, partition_axes: AxisNames=()) -> XlaOp:
+    """Arrays from all members of a group, of which each sent one to every member. (`xlaops.all_to_all_tuple`)"""
+
+@overload
+def AllToAllTuple(operand: Operand, split_dimension: int, concat_dimension: int, split_count: int | None=None, replica_groups: ReplicaGroupsLike=(), layout: LayoutLike | None=None, channel_id: ChannelHandleLike | None=None, *, axis_name: AxisNames | None=None, partition_axes: AxisNames=()) -> XlaOp:
+    """Arrays from all members of a group, of which each sent one to every member. (`xlaops.all_to_all_tuple`)"""
+
+@overload
+def AllToAllTuple(builder: XlaBuilder, operand: Operand, split_dimension: int, concat_dimension: int, split_count: int | None=None, replica_groups: ReplicaGroupsLike=(), layout: LayoutLike | None=None, channel_id: ChannelHandleLike | None=None, *, axis_name: AxisNames | None=None, partition_axes: AxisNames=()) -> XlaOp:
+    """Arrays from all members of a group, of which each sent one to every member. (`xlaops.all_to_all_tuple`)"""
+
+@overload
+def AllToAllWithDeviceList(operand: Any, split_dimension: int, concat_dimension: int, split_count: int | None=None, replica_groups: ReplicaGroupsLike=(), layout: LayoutLike | None=None, channel_id: ChannelHandleLike | None=None, *, axis_name: AxisNames | None=None, partition_axes: AxisNames=()) -> XlaOp:
+    """Blocks of the operands of a group: the one for this replica from each member. (`xlaops.all_to_all`)"""
+
+@overload
+def AllToAllWithDeviceList(builder: XlaBuilder, operand: Any, split_dimension: int, concat_dimension: int, split_count: int | None=None, replica_groups: ReplicaGroupsLike=(), layout: LayoutLike | None=None, channel_id: ChannelHandleLike | None=None, *, axis_name: AxisNames | None=None, partition_axes: AxisNames=()) -> XlaOp:
+    """Blocks of the operands of a group: the one for this replica from each member. (`xlaops.all_to_all`)"""
+
+@overload
 def And(lhs: Operand, rhs: Operand, broadcast_dimensions: Dims=()) -> XlaOp:
     """Element-wise and. (`xlaops.and_`)"""
 
@@ -192,6 +304,62 @@ def Collapse(operand: Operand, dimensions: Dims) -> XlaOp:
 @overload
 def Collapse(builder: XlaBuilder, operand: Operand, dimensions: Dims) -> XlaOp:
     """An array with consecutive dimensions made one. (`xlaops.collapse`)"""
+
+@overload
+def CollectiveBroadcast(operand: Any, replica_groups: ReplicaGroupsLike=(), channel_id: ChannelHandleLike | None=None, *, axis_name: AxisNames | None=None, partition_axes: AxisNames=()) -> XlaOp:
+    """The operand of the first replica of a group, for all of the group. (`xlaops.collective_broadcast`)"""
+
+@overload
+def CollectiveBroadcast(builder: XlaBuilder, operand: Any, replica_groups: ReplicaGroupsLike=(), channel_id: ChannelHandleLike | None=None, *, axis_name: AxisNames | None=None, partition_axes: AxisNames=()) -> XlaOp:
+    """The operand of the first replica of a group, for all of the group. (`xlaops.collective_broadcast`)"""
+
+@overload
+def CollectiveBroadcast(operands: Sequence[Operand], replica_groups: ReplicaGroupsLike=(), channel_id: ChannelHandleLike | None=None, has_dynamic_root: bool=False, *, axis_name: AxisNames | None=None, partition_axes: AxisNames=()) -> XlaOp:
+    """The operand of the first replica of a group, for all of the group. (`xlaops.collective_broadcast`)"""
+
+@overload
+def CollectiveBroadcast(builder: XlaBuilder, operands: Sequence[Operand], replica_groups: ReplicaGroupsLike=(), channel_id: ChannelHandleLike | None=None, has_dynamic_root: bool=False, *, axis_name: AxisNames | None=None, partition_axes: AxisNames=()) -> XlaOp:
+    """The operand of the first replica of a group, for all of the group. (`xlaops.collective_broadcast`)"""
+
+@overload
+def CollectiveBroadcastWithDeviceList(operand: Any, replica_groups: ReplicaGroupsLike=(), channel_id: ChannelHandleLike | None=None, *, axis_name: AxisNames | None=None, partition_axes: AxisNames=()) -> XlaOp:
+    """The operand of the first replica of a group, for all of the group. (`xlaops.collective_broadcast`)"""
+
+@overload
+def CollectiveBroadcastWithDeviceList(builder: XlaBuilder, operand: Any, replica_groups: ReplicaGroupsLike=(), channel_id: ChannelHandleLike | None=None, *, axis_name: AxisNames | None=None, partition_axes: AxisNames=()) -> XlaOp:
+    """The operand of the first replica of a group, for all of the group. (`xlaops.collective_broadcast`)"""
+
+@overload
+def CollectiveBroadcastWithDeviceList(operands: Sequence[Operand], replica_groups: ReplicaGroupsLike=(), channel_id: ChannelHandleLike | None=None, has_dynamic_root: bool=False, *, axis_name: AxisNames | None=None, partition_axes: AxisNames=()) -> XlaOp:
+    """The operand of the first replica of a group, for all of the group. (`xlaops.collective_broadcast`)"""
+
+@overload
+def CollectiveBroadcastWithDeviceList(builder: XlaBuilder, operands: Sequence[Operand], replica_groups: ReplicaGroupsLike=(), channel_id: ChannelHandleLike | None=None, has_dynamic_root: bool=False, *, axis_name: AxisNames | None=None, partition_axes: AxisNames=()) -> XlaOp:
+    """The operand of the first replica of a group, for all of the group. (`xlaops.collective_broadcast`)"""
+
+@overload
+def CollectivePermute(operand: Any, source_target_pairs: SourceTargetPairsLike, channel_id: ChannelHandleLike | None=None, inplace: bool | None=None, *, axis_name: AxisNames | None=None, partition_axes: AxisNames=()) -> XlaOp:
+    """The operand of the replica that sends to this one; zeros where none does. (`xlaops.collective_permute`)"""
+
+@overload
+def CollectivePermute(builder: XlaBuilder, operand: Any, source_target_pairs: SourceTargetPairsLike, channel_id: ChannelHandleLike | None=None, inplace: bool | None=None, *, axis_name: AxisNames | None=None, partition_axes: AxisNames=()) -> XlaOp:
+    """The operand of the replica that sends to this one; zeros where none does. (`xlaops.collective_permute`)"""
+
+@overload
+def CollectivePermuteDone(context: Operand) -> XlaOp:
+    """The result of a permutation that was started. (`xlaops.collective_permute_done`)"""
+
+@overload
+def CollectivePermuteDone(builder: XlaBuilder, context: Operand) -> XlaOp:
+    """The result of a permutation that was started. (`xlaops.collective_permute_done`)"""
+
+@overload
+def CollectivePermuteStart(operand: Any, source_target_pairs: SourceTargetPairsLike, channel_id: ChannelHandleLike | None=None, inplace: bool | None=None, *, axis_name: AxisNames | None=None, partition_axes: AxisNames=()) -> XlaOp:
+    """A future of the operand of the replica that sends to this one. (`xlaops.collective_permute_start`)"""
+
+@overload
+def CollectivePermuteStart(builder: XlaBuilder, operand: Any, source_target_pairs: SourceTargetPairsLike, channel_id: ChannelHandleLike | None=None, inplace: bool | None=None, *, axis_name: AxisNames | None=None, partition_axes: AxisNames=()) -> XlaOp:
+    """A future of the operand of the replica that sends to this one. (`xlaops.collective_permute_start`)"""
 
 @overload
 def Compare(lhs: Operand, rhs: Operand, broadcast_dimensions: Dims=(), direction: _types.ComparisonDirection | str | None=None, type: _types.ComparisonType | str | None=None) -> XlaOp:
@@ -408,6 +576,54 @@ def CreateToken() -> XlaOp:
 @overload
 def CreateToken(builder: XlaBuilder) -> XlaOp:
     """A token that depends on nothing. (`xlaops.create_token`)"""
+
+@overload
+def CrossReplicaSum(operand: Any, replica_groups: ReplicaGroupsLike=(), *, axis_name: AxisNames | None=None) -> XlaOp:
+    """The operands of all replicas of a group, added up. (`xlaops.cross_replica_sum`)"""
+
+@overload
+def CrossReplicaSum(builder: XlaBuilder, operand: Any, replica_groups: ReplicaGroupsLike=(), *, axis_name: AxisNames | None=None) -> XlaOp:
+    """The operands of all replicas of a group, added up. (`xlaops.cross_replica_sum`)"""
+
+@overload
+def CustomCall(call_target_name: str, operands: Sequence[Any], shape: ItemShapeLike, opaque: str | bytes='', has_side_effect: bool=False, output_operand_aliasing: Aliasing=(), literal: None=None, schedule: types.CustomCallSchedule | str | int='SCHEDULE_NONE', api_version: types.CustomCallApiVersion | str | int='API_VERSION_ORIGINAL') -> XlaOp:
+    """The result of foreign code that is registered under a name. (`xlaops.custom_call`)"""
+
+@overload
+def CustomCall(builder: XlaBuilder, call_target_name: str, operands: Sequence[Any], shape: ItemShapeLike, opaque: str | bytes='', has_side_effect: bool=False, output_operand_aliasing: Aliasing=(), literal: None=None, schedule: types.CustomCallSchedule | str | int='SCHEDULE_NONE', api_version: types.CustomCallApiVersion | str | int='API_VERSION_ORIGINAL') -> XlaOp:
+    """The result of foreign code that is registered under a name. (`xlaops.custom_call`)"""
+
+@overload
+def CustomCallWithComputation(call_target_name: str, operands: Sequence[Any], computation: Callable[..., Any], shape: ItemShapeLike, opaque: str | bytes='', has_side_effect: bool=False, output_operand_aliasing: Aliasing=(), literal: None=None, schedule: types.CustomCallSchedule | str | int='SCHEDULE_NONE', api_version: types.CustomCallApiVersion | str | int='API_VERSION_ORIGINAL') -> XlaOp:
+    """The result of foreign code that is also given a computation. (`xlaops.custom_call_with_computation`)"""
+
+@overload
+def CustomCallWithComputation(builder: XlaBuilder, call_target_name: str, operands: Sequence[Any], computation: Callable[..., Any], shape: ItemShapeLike, opaque: str | bytes='', has_side_effect: bool=False, output_operand_aliasing: Aliasing=(), literal: None=None, schedule: types.CustomCallSchedule | str | int='SCHEDULE_NONE', api_version: types.CustomCallApiVersion | str | int='API_VERSION_ORIGINAL') -> XlaOp:
+    """The result of foreign code that is also given a computation. (`xlaops.custom_call_with_computation`)"""
+
+@overload
+def CustomCallWithComputationAndLayouts(call_target_name: str, operands: Sequence[Any], computation: Callable[..., Any], shape_with_layout: ItemShapeLike, operand_shapes_with_layout: Sequence[ItemShapeLike], opaque: str | bytes='', has_side_effect: bool=False, output_operand_aliasing: Aliasing=(), literal: None=None, schedule: types.CustomCallSchedule | str | int='SCHEDULE_NONE', api_version: types.CustomCallApiVersion | str | int='API_VERSION_ORIGINAL') -> XlaOp:
+    """The result of foreign code with a computation and layouts of its own. (`xlaops.custom_call_with_computation_and_layouts`)"""
+
+@overload
+def CustomCallWithComputationAndLayouts(builder: XlaBuilder, call_target_name: str, operands: Sequence[Any], computation: Callable[..., Any], shape_with_layout: ItemShapeLike, operand_shapes_with_layout: Sequence[ItemShapeLike], opaque: str | bytes='', has_side_effect: bool=False, output_operand_aliasing: Aliasing=(), literal: None=None, schedule: types.CustomCallSchedule | str | int='SCHEDULE_NONE', api_version: types.CustomCallApiVersion | str | int='API_VERSION_ORIGINAL') -> XlaOp:
+    """The result of foreign code with a computation and layouts of its own. (`xlaops.custom_call_with_computation_and_layouts`)"""
+
+@overload
+def CustomCallWithConvDnums(call_target_name: str, operands: Sequence[Any], shape: ItemShapeLike, operand_shapes_with_layout: Sequence[ItemShapeLike], opaque: str | bytes='', has_side_effect: bool=False, output_operand_aliasing: Aliasing=(), literal: None=None, window: None=None, dnums: None=None, schedule: types.CustomCallSchedule | str | int='SCHEDULE_NONE', api_version: types.CustomCallApiVersion | str | int='API_VERSION_ORIGINAL') -> XlaOp:
+    """The result of foreign code for a convolution, as far as JAX can say it. (`xlaops.custom_call_with_conv_dnums`)"""
+
+@overload
+def CustomCallWithConvDnums(builder: XlaBuilder, call_target_name: str, operands: Sequence[Any], shape: ItemShapeLike, operand_shapes_with_layout: Sequence[ItemShapeLike], opaque: str | bytes='', has_side_effect: bool=False, output_operand_aliasing: Aliasing=(), literal: None=None, window: None=None, dnums: None=None, schedule: types.CustomCallSchedule | str | int='SCHEDULE_NONE', api_version: types.CustomCallApiVersion | str | int='API_VERSION_ORIGINAL') -> XlaOp:
+    """The result of foreign code for a convolution, as far as JAX can say it. (`xlaops.custom_call_with_conv_dnums`)"""
+
+@overload
+def CustomCallWithLayout(call_target_name: str, operands: Sequence[Any], shape_with_layout: ItemShapeLike, operand_shapes_with_layout: Sequence[ItemShapeLike], opaque: str | bytes='', has_side_effect: bool=False, output_operand_aliasing: Aliasing=(), literal: None=None, schedule: types.CustomCallSchedule | str | int='SCHEDULE_NONE', api_version: types.CustomCallApiVersion | str | int='API_VERSION_ORIGINAL') -> XlaOp:
+    """The result of foreign code that takes and gives layouts of its own. (`xlaops.custom_call_with_layout`)"""
+
+@overload
+def CustomCallWithLayout(builder: XlaBuilder, call_target_name: str, operands: Sequence[Any], shape_with_layout: ItemShapeLike, operand_shapes_with_layout: Sequence[ItemShapeLike], opaque: str | bytes='', has_side_effect: bool=False, output_operand_aliasing: Aliasing=(), literal: None=None, schedule: types.CustomCallSchedule | str | int='SCHEDULE_NONE', api_version: types.CustomCallApiVersion | str | int='API_VERSION_ORIGINAL') -> XlaOp:
+    """The result of foreign code that takes and gives layouts of its own. (`xlaops.custom_call_with_layout`)"""
 
 @overload
 def Div(lhs: Operand, rhs: Operand, broadcast_dimensions: Dims=()) -> XlaOp:
@@ -722,6 +938,14 @@ def Mulhi(builder: XlaBuilder, lhs: Operand, rhs: Operand, broadcast_dimensions:
     """Element-wise more significant half of the product. (`xlaops.mulhi`)"""
 
 @overload
+def MultiCollectivePermute(operands: Sequence[Operand], source_target_pairs: SourceTargetPairsLike, channel_id: ChannelHandleLike | None=None, *, axis_name: AxisNames | None=None, partition_axes: AxisNames=()) -> XlaOp:
+    """The operands of the replica that sends to this one; zeros where none does. (`xlaops.multi_collective_permute`)"""
+
+@overload
+def MultiCollectivePermute(builder: XlaBuilder, operands: Sequence[Operand], source_target_pairs: SourceTargetPairsLike, channel_id: ChannelHandleLike | None=None, *, axis_name: AxisNames | None=None, partition_axes: AxisNames=()) -> XlaOp:
+    """The operands of the replica that sends to this one; zeros where none does. (`xlaops.multi_collective_permute`)"""
+
+@overload
 def Ne(lhs: Operand, rhs: Operand, broadcast_dimensions: Dims=()) -> XlaOp:
     """Whether elements differ. (`xlaops.ne`)"""
 
@@ -802,6 +1026,14 @@ def PadInDim(builder: XlaBuilder, operand: Operand, padding_value: Operand, dimn
     """An array with a value added at both edges of one dimension. (`xlaops.pad_in_dim`)"""
 
 @overload
+def PartitionID(shape: ShapeLike | None=None, *, partition_axes: AxisNames=()) -> XlaOp:
+    """The id of this partition. (`xlaops.partition_id`)"""
+
+@overload
+def PartitionID(builder: XlaBuilder, shape: ShapeLike | None=None, *, partition_axes: AxisNames=()) -> XlaOp:
+    """The id of this partition. (`xlaops.partition_id`)"""
+
+@overload
 def PopulationCount(operand: Operand) -> XlaOp:
     """Element-wise number of bits that are set. (`xlaops.population_count`)"""
 
@@ -816,6 +1048,22 @@ def Pow(lhs: Operand, rhs: Operand, broadcast_dimensions: Dims=()) -> XlaOp:
 @overload
 def Pow(builder: XlaBuilder, lhs: Operand, rhs: Operand, broadcast_dimensions: Dims=()) -> XlaOp:
     """Element-wise power :math:`lhs^{rhs}`. (`xlaops.pow`)"""
+
+@overload
+def RaggedAllToAll(input: Operand, input_offsets: Operand, send_sizes: Operand, output: Operand, output_offsets: Operand, recv_sizes: Operand, replica_groups: ReplicaGroupsLike=(), channel_id: ChannelHandleLike | None=None, *, axis_name: AxisNames | None=None) -> XlaOp:
+    """Slices of rows of all members of a group, written into an output. (`xlaops.ragged_all_to_all`)"""
+
+@overload
+def RaggedAllToAll(builder: XlaBuilder, input: Operand, input_offsets: Operand, send_sizes: Operand, output: Operand, output_offsets: Operand, recv_sizes: Operand, replica_groups: ReplicaGroupsLike=(), channel_id: ChannelHandleLike | None=None, *, axis_name: AxisNames | None=None) -> XlaOp:
+    """Slices of rows of all members of a group, written into an output. (`xlaops.ragged_all_to_all`)"""
+
+@overload
+def RaggedAllToAllWithDeviceList(input: Operand, input_offsets: Operand, send_sizes: Operand, output: Operand, output_offsets: Operand, recv_sizes: Operand, replica_groups: ReplicaGroupsLike=(), channel_id: ChannelHandleLike | None=None, *, axis_name: AxisNames | None=None) -> XlaOp:
+    """Slices of rows of all members of a group, written into an output. (`xlaops.ragged_all_to_all`)"""
+
+@overload
+def RaggedAllToAllWithDeviceList(builder: XlaBuilder, input: Operand, input_offsets: Operand, send_sizes: Operand, output: Operand, output_offsets: Operand, recv_sizes: Operand, replica_groups: ReplicaGroupsLike=(), channel_id: ChannelHandleLike | None=None, *, axis_name: AxisNames | None=None) -> XlaOp:
+    """Slices of rows of all members of a group, written into an output. (`xlaops.ragged_all_to_all`)"""
 
 @overload
 def RaggedDot(lhs: Operand, rhs: Operand, group_sizes: Operand, dimension_numbers: RaggedDotDimensionNumbersLike, precision_config: PrecisionConfigLike=None, preferred_element_type: DTypeLike | None=None) -> XlaOp:
@@ -890,6 +1138,22 @@ def ReducePrecision(builder: XlaBuilder, operand: Operand, exponent_bits: int, m
     """Floating-point numbers rounded to a format of fewer bits, in their own type. (`xlaops.reduce_precision`)"""
 
 @overload
+def ReduceScatter(operand: Any, computation: Callable[..., Any], scatter_dimension: int, shard_count: int | None=None, replica_groups: ReplicaGroupsLike=(), channel_id: ChannelHandleLike | None=None, layout: LayoutLike | None=None, use_global_device_ids: bool | None=None, *, axis_name: AxisNames | None=None, partition_axes: AxisNames=()) -> XlaOp:
+    """A block of the operands of all replicas of a group, combined elementwise. (`xlaops.reduce_scatter`)"""
+
+@overload
+def ReduceScatter(builder: XlaBuilder, operand: Any, computation: Callable[..., Any], scatter_dimension: int, shard_count: int | None=None, replica_groups: ReplicaGroupsLike=(), channel_id: ChannelHandleLike | None=None, layout: LayoutLike | None=None, use_global_device_ids: bool | None=None, *, axis_name: AxisNames | None=None, partition_axes: AxisNames=()) -> XlaOp:
+    """A block of the operands of all replicas of a group, combined elementwise. (`xlaops.reduce_scatter`)"""
+
+@overload
+def ReduceScatterWithDeviceList(operand: Any, computation: Callable[..., Any], scatter_dimension: int, shard_count: int | None=None, replica_groups: ReplicaGroupsLike=(), channel_id: ChannelHandleLike | None=None, layout: LayoutLike | None=None, use_global_device_ids: bool | None=None, *, axis_name: AxisNames | None=None, partition_axes: AxisNames=()) -> XlaOp:
+    """A block of the operands of all replicas of a group, combined elementwise. (`xlaops.reduce_scatter`)"""
+
+@overload
+def ReduceScatterWithDeviceList(builder: XlaBuilder, operand: Any, computation: Callable[..., Any], scatter_dimension: int, shard_count: int | None=None, replica_groups: ReplicaGroupsLike=(), channel_id: ChannelHandleLike | None=None, layout: LayoutLike | None=None, use_global_device_ids: bool | None=None, *, axis_name: AxisNames | None=None, partition_axes: AxisNames=()) -> XlaOp:
+    """A block of the operands of all replicas of a group, combined elementwise. (`xlaops.reduce_scatter`)"""
+
+@overload
 def ReduceWindow(operands: Operand | Sequence[Operand], init_values: Operand | Sequence[Operand], computation: Callable[..., Any], window_dimensions: Dims, window_strides: Dims, padding: PaddingLike | WindowPadding, *, base_dilations: Dims | None=None, window_dilations: Dims | None=None) -> XlaOp:
     """Elements combined over each position of a moving window. (`xlaops.reduce_window`)"""
 
@@ -928,6 +1192,14 @@ def RemoveDynamicDimension(operand: Operand, dimension: int) -> XlaOp:
 @overload
 def RemoveDynamicDimension(builder: XlaBuilder, operand: Operand, dimension: int) -> XlaOp:
     """An array with all elements of a dimension, also those that did not count. (`xlaops.remove_dynamic_dimension`)"""
+
+@overload
+def ReplicaId(*, axis_name: AxisNames | None=None) -> XlaOp:
+    """The id of this replica. (`xlaops.replica_id`)"""
+
+@overload
+def ReplicaId(builder: XlaBuilder, *, axis_name: AxisNames | None=None) -> XlaOp:
+    """The id of this replica. (`xlaops.replica_id`)"""
 
 @overload
 def Reshape(operand: Operand, dimensions: Dims) -> XlaOp:

@@ -26,9 +26,7 @@ def records() -> dict[str, catalog.Record]:
     """
     found: dict[str, catalog.Record] = {}
     for record in catalog.RECORDS:
-        if record.status == "planned" or not record.function:
-            continue
-        if "." not in record.function:
+        if record.function and "." not in record.function:
             found.setdefault(record.name, record)
     for alias, name in ALIASES.items():
         found[alias] = found[name]
@@ -43,6 +41,7 @@ def function(name: str) -> Callable[..., XlaOp]:
     if record.status == "hlo-only":
         return _refusing(name, target, len(record.parameters))
     names = renamed(record, target)
+    evaluate = _evaluated(record, target)
 
     @functools.wraps(target)
     def add(*args: Any, **kwargs: Any) -> XlaOp:
@@ -56,7 +55,7 @@ def function(name: str) -> Callable[..., XlaOp]:
 
         def run(*values: Any) -> Any:
             named = dict(zip(keys, values[count:], strict=True))
-            return target(*values[:count], **named)
+            return evaluate(*values[:count], **named)
 
         return _builder_of(name, builder, arguments)._add(run, arguments)
 
@@ -68,6 +67,20 @@ def function(name: str) -> Callable[..., XlaOp]:
         f"{inspect.getdoc(target)}",
     )
     return add
+
+
+def _evaluated(
+    record: catalog.Record, target: Callable[..., Any]
+) -> Callable[..., Any]:
+    """What an operation gives in a builder, whose values have shapes and no classes.
+
+    The future of a collective is there what it holds.
+    """
+    if record.family == "collectives" and record.name.endswith("Start"):
+        return lambda *args, **kwargs: target(*args, **kwargs).value
+    if record.family == "collectives" and record.name.endswith("Done"):
+        return lambda context: context
+    return target
 
 
 def _refusing(

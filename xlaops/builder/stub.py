@@ -72,7 +72,7 @@ class _Operands(ast.NodeTransformer):
     """Array arguments become values of the builder, type variables anything."""
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
-        if node.id in ("ArrayLike", "BoundedArray", "Token"):
+        if node.id in ("ArrayLike", "BoundedArray", "Future", "Token"):
             return ast.Name("Operand")
         if node.id in types.__all__:
             # `Transpose` is a type, and a function here.

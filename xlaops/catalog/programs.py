@@ -213,24 +213,24 @@ EFFECTS = in_family(
 FFI = in_family(
     "ffi",
     row(
-        "planned",
+        "implemented",
         "CustomCall",
         "call_target_name operands shape opaque has_side_effect "
         "output_operand_aliasing literal schedule api_version",
         stablehlo="stablehlo.custom_call",
         note="jax.ffi.ffi_call is what JAX has for it. The document only refers to its "
-        "page on custom calls, so the parameters are the header's.",
+        "page on custom calls, so the parameters are the header's. StableHLO carries "
+        "neither literal nor schedule.",
     ),
     # Only in the header: forms of the same call.
     *(
         row(
-            "planned",
+            "implemented",
             name,
             f"call_target_name operands {parameters} opaque has_side_effect "
             "output_operand_aliasing literal schedule api_version",
             section="CustomCall",
             stablehlo="stablehlo.custom_call",
-            function="custom_call",
             source="header",
             note=note,
         )
@@ -253,17 +253,16 @@ FFI = in_family(
         )
     ),
     row(
-        "planned",
+        "implemented",
         "CustomCallWithConvDnums",
         "call_target_name operands shape operand_shapes_with_layout opaque "
         "has_side_effect output_operand_aliasing literal window dnums schedule "
         "api_version",
         section="CustomCall",
         stablehlo="stablehlo.custom_call",
-        function="custom_call",
         source="header",
         note="CustomCall that also carries a convolution's window and dimension "
-        "numbers.",
+        "numbers, for which StableHLO has no place.",
     ),
 )
 

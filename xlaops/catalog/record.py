@@ -5,7 +5,7 @@ import keyword
 import re
 from typing import Literal
 
-Status = Literal["implemented", "planned", "hlo-only"]
+Status = Literal["implemented", "hlo-only"]
 Source = Literal["document", "header"]
 
 
@@ -24,9 +24,9 @@ class Record:
       stablehlo: operations that it lowers to, with their dialect.
       lax: nearest public names below ``jax.lax``.
       function: dotted name below ``xlaops``; empty where there is none.
-      status: ``"implemented"``, ``"planned"`` (a function that does not exist yet), or
-        ``"hlo-only"``: nothing that a user's program constructs, and the note says what
-        stands for it; the function, where there is one, raises an error that does.
+      status: ``"implemented"``, or ``"hlo-only"``: nothing that a user's program
+        constructs, and the note says what stands for it; the function, where there is
+        one, raises an error that does.
       family: page of the documentation, and module of the function.
       source: ``"document"``, or ``"header"`` where only ``xla_builder.h`` has it.
       note: how it differs from lax, which defect of the document was resolved and how,
@@ -124,7 +124,7 @@ def row(
 def in_family(family: str, *records: Record) -> tuple[Record, ...]:
     """The records with their family filled in.
 
-    >>> [r.family for r in in_family("shape", row("planned", "Rev"))]
+    >>> [r.family for r in in_family("shape", row("implemented", "Rev"))]
     ['shape']
     """
     return tuple(dataclasses.replace(record, family=family) for record in records)

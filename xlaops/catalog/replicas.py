@@ -7,14 +7,14 @@ def _start_and_done(name: str, parameters: str) -> tuple[Record, Record]:
     """The two halves into which the compiler splits a collective."""
     return (
         row(
-            "planned",
+            "implemented",
             f"{name}Start",
             parameters,
             section=name,
             note=f"Found in HLO only; starts {name} and gives a future.",
         ),
         row(
-            "planned",
+            "implemented",
             f"{name}Done",
             "context",
             section=name,
@@ -24,10 +24,15 @@ def _start_and_done(name: str, parameters: str) -> tuple[Record, Record]:
     )
 
 
-def _with_device_list(name: str, parameters: str, stablehlo: str, lax: str) -> Record:
+def _with_device_list(
+    name: str,
+    parameters: str,
+    stablehlo: str,
+    lax: str,
+) -> Record:
     """The form of a collective whose groups come as a device list."""
     return row(
-        "planned",
+        "implemented",
         f"{name}WithDeviceList",
         parameters,
         section=name,
@@ -35,7 +40,8 @@ def _with_device_list(name: str, parameters: str, stablehlo: str, lax: str) -> R
         lax=lax,
         function=snake_case(name),
         source="header",
-        note=f"{name} of a device list, which is written out as explicit groups.",
+        note=f"{name} of a device list, which replica_groups takes as HLO writes it, "
+        "such as '[2,4]<=[4,2]T(1,0)'.",
     )
 
 
@@ -62,7 +68,7 @@ _RAGGED = (
 COLLECTIVES = in_family(
     "collectives",
     row(
-        "planned",
+        "implemented",
         "AllGather",
         f"operand {_GATHER}",
         stablehlo="stablehlo.all_gather",
@@ -72,7 +78,7 @@ COLLECTIVES = in_family(
     ),
     *_start_and_done("AllGather", f"operand {_GATHER}"),
     row(
-        "planned",
+        "implemented",
         "AllReduce",
         f"operand {_REDUCE}",
         stablehlo="stablehlo.all_reduce",
@@ -82,7 +88,7 @@ COLLECTIVES = in_family(
     ),
     *_start_and_done("AllReduce", f"operand {_REDUCE}"),
     row(
-        "planned",
+        "implemented",
         "CrossReplicaSum",
         "operand replica_groups",
         stablehlo="stablehlo.cross-replica-sum stablehlo.all_reduce",
@@ -91,7 +97,7 @@ COLLECTIVES = in_family(
         "does not run between partitions.",
     ),
     row(
-        "planned",
+        "implemented",
         "AllToAll",
         _TO_ALL,
         stablehlo="stablehlo.all_to_all",
@@ -100,7 +106,7 @@ COLLECTIVES = in_family(
         "channel_id here, other than in AllGather.",
     ),
     row(
-        "planned",
+        "implemented",
         "RaggedAllToAll",
         _RAGGED,
         stablehlo="stablehlo.custom_call",
@@ -109,7 +115,7 @@ COLLECTIVES = in_family(
         "CPUs, where XLA's own does not.",
     ),
     row(
-        "planned",
+        "implemented",
         "CollectiveBroadcast",
         "operand replica_groups channel_id",
         stablehlo="stablehlo.collective_broadcast",
@@ -118,7 +124,7 @@ COLLECTIVES = in_family(
         "lowering.",
     ),
     row(
-        "planned",
+        "implemented",
         "CollectivePermute",
         "operand source_target_pairs channel_id inplace",
         stablehlo="stablehlo.collective_permute",
@@ -130,7 +136,7 @@ COLLECTIVES = in_family(
         "CollectivePermute", "operand source_target_pairs channel_id inplace"
     ),
     row(
-        "planned",
+        "implemented",
         "PartitionID",
         "shape",
         stablehlo="stablehlo.partition_id",
@@ -139,7 +145,7 @@ COLLECTIVES = in_family(
         "replicas; XlaBuilder's name is BuildPartitionId.",
     ),
     row(
-        "planned",
+        "implemented",
         "ReduceScatter",
         _SCATTER,
         stablehlo="stablehlo.reduce_scatter",
@@ -147,7 +153,7 @@ COLLECTIVES = in_family(
         note="Any computation, where lax has the sum; always tiled.",
     ),
     row(
-        "planned",
+        "implemented",
         "ReplicaId",
         "",
         stablehlo="stablehlo.replica_id",
@@ -157,7 +163,7 @@ COLLECTIVES = in_family(
     ),
     # Only in the header: several operands in one call.
     row(
-        "planned",
+        "implemented",
         "AllGatherTuple",
         f"operands {_GATHER}",
         section="AllGather",
@@ -167,7 +173,7 @@ COLLECTIVES = in_family(
         note="AllGather of every operand.",
     ),
     row(
-        "planned",
+        "implemented",
         "AllReduceTuple",
         f"operand {_REDUCE}",
         section="AllReduce",
@@ -177,7 +183,7 @@ COLLECTIVES = in_family(
         note="AllReduce of every operand.",
     ),
     row(
-        "planned",
+        "implemented",
         "AllToAllTuple",
         "operands replica_groups layout channel_id",
         variant="operands",
@@ -188,7 +194,7 @@ COLLECTIVES = in_family(
         note="Operand i goes to the replica at position i of the group; gives a tuple.",
     ),
     row(
-        "planned",
+        "implemented",
         "AllToAllTuple",
         _TO_ALL,
         variant="split",
@@ -196,10 +202,10 @@ COLLECTIVES = in_family(
         stablehlo="stablehlo.all_to_all",
         lax="all_to_all",
         source="header",
-        note="AllToAll whose result stays in pieces, as a tuple.",
+        note="Gives what AllToAll gives: XLA's builder puts the pieces together too.",
     ),
     row(
-        "planned",
+        "implemented",
         "CollectiveBroadcast",
         "operands replica_groups channel_id has_dynamic_root",
         variant="multi",
@@ -207,10 +213,11 @@ COLLECTIVES = in_family(
         stablehlo="stablehlo.collective_broadcast",
         lax="pbroadcast",
         source="header",
-        note="CollectiveBroadcast of every operand.",
+        note="CollectiveBroadcast of every operand; with has_dynamic_root the last one "
+        "is the sender's position in its group, or one for each operand.",
     ),
     row(
-        "planned",
+        "implemented",
         "MultiCollectivePermute",
         "operands source_target_pairs channel_id",
         section="CollectivePermute",
@@ -231,7 +238,10 @@ COLLECTIVES = in_family(
     ),
     _with_device_list("AllToAll", _TO_ALL, "stablehlo.all_to_all", "all_to_all"),
     _with_device_list(
-        "RaggedAllToAll", _RAGGED, "stablehlo.custom_call", "ragged_all_to_all"
+        "RaggedAllToAll",
+        _RAGGED,
+        "stablehlo.custom_call",
+        "ragged_all_to_all",
     ),
     _with_device_list(
         "CollectiveBroadcast",

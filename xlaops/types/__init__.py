@@ -21,6 +21,8 @@ from .enums import AccuracyMode as AccuracyMode
 from .enums import ChannelType as ChannelType
 from .enums import ComparisonDirection as ComparisonDirection
 from .enums import ComparisonType as ComparisonType
+from .enums import CustomCallApiVersion as CustomCallApiVersion
+from .enums import CustomCallSchedule as CustomCallSchedule
 from .enums import FftType as FftType
 from .enums import Padding as Padding
 from .enums import Precision as Precision
@@ -51,6 +53,8 @@ __all__ = [
     "ComparisonDirection",
     "ComparisonType",
     "ConvolutionDimensionNumbers",
+    "CustomCallApiVersion",
+    "CustomCallSchedule",
     "DotDimensionNumbers",
     "FftType",
     "GatherDimensionNumbers",

@@ -360,3 +360,60 @@ class ChannelType(DocumentEnum):
     @classmethod
     def _proto_numbers(cls) -> dict[int, str]:
         return {number: member.name for number, member in enumerate(cls)}
+
+
+class CustomCallSchedule(DocumentEnum):
+    """Where a custom call stands in the order of a program.
+
+    Example:
+        >>> from xlaops.types import CustomCallSchedule
+        >>> CustomCallSchedule.coerce("latest")
+        <CustomCallSchedule.SCHEDULE_LATEST: 'SCHEDULE_LATEST'>
+
+    Source:
+        ``CustomCallSchedule`` of XLA's ``xla_data.proto``.
+    """
+
+    SCHEDULE_NONE = "SCHEDULE_NONE"
+    SCHEDULE_LATEST = "SCHEDULE_LATEST"
+    SCHEDULE_EARLIEST = "SCHEDULE_EARLIEST"
+
+    @classmethod
+    def _proto_numbers(cls) -> dict[int, str]:
+        return {number: member.name for number, member in enumerate(cls)}
+
+    @classmethod
+    def _name_prefix(cls) -> str:
+        return "SCHEDULE_"
+
+
+class CustomCallApiVersion(DocumentEnum):
+    """How a program calls the code behind a custom call.
+
+    Example:
+        >>> from xlaops.types import CustomCallApiVersion
+        >>> CustomCallApiVersion.coerce("typed_ffi")
+        <CustomCallApiVersion.API_VERSION_TYPED_FFI: 'API_VERSION_TYPED_FFI'>
+
+    Source:
+        ``CustomCallApiVersion`` of XLA's ``xla_data.proto``.
+    """
+
+    API_VERSION_UNSPECIFIED = "API_VERSION_UNSPECIFIED"
+    API_VERSION_ORIGINAL = "API_VERSION_ORIGINAL"
+    API_VERSION_STATUS_RETURNING = "API_VERSION_STATUS_RETURNING"
+    API_VERSION_STATUS_RETURNING_UNIFIED = "API_VERSION_STATUS_RETURNING_UNIFIED"
+    API_VERSION_TYPED_FFI = "API_VERSION_TYPED_FFI"
+
+    @classmethod
+    def _proto_numbers(cls) -> dict[int, str]:
+        return {number: member.name for number, member in enumerate(cls)}
+
+    @classmethod
+    def _name_prefix(cls) -> str:
+        return "API_VERSION_"
+
+    @property
+    def number(self) -> int:
+        """The number in XLA's protocol buffer, which StableHLO has as well."""
+        return list(type(self)).index(self)
