@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
-import jax
 import numpy as np
+
+from ..core.compat import Tracer
 
 MAX_SIZE: Final = 2**22
 """How many elements a value may have to be computed."""
@@ -18,7 +19,7 @@ MAX_SIZE: Final = 2**22
 
 def of_array(value: Any) -> np.ndarray | None:
     """The value of a constant of a program: integers, bools, or a few numbers."""
-    if isinstance(value, jax.core.Tracer):
+    if isinstance(value, Tracer):
         return None
     dtype, size = getattr(value, "dtype", None), getattr(value, "size", 1)
     if size > MAX_SIZE or (dtype is not None and np.dtype(dtype).kind not in "biuf"):
