@@ -10,6 +10,7 @@ from jax import Array, lax
 from jax.typing import ArrayLike
 
 from . import checks
+from .primitive import sharding_like
 
 
 def binary(
@@ -120,9 +121,7 @@ def ternary(
 
 def _broadcast_like(x: Array, like: Array) -> Array:
     """A scalar at every element of the shape, and in an Explicit mesh sharded alike."""
-    if not is_explicitly_sharded(like):
-        return lax.broadcast(x, like.shape)
-    return lax.broadcast(x, like.shape, out_sharding=jax.typeof(like).sharding)
+    return lax.broadcast(x, like.shape, out_sharding=sharding_like(like))
 
 
 def is_explicitly_sharded(x: Array) -> bool:

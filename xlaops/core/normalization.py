@@ -32,7 +32,7 @@ from .compat import (
     result_type_like,
     stablehlo,
 )
-from .primitive import equally_varying
+from .primitive import equally_varying, sharding_like
 
 # Backends whose compilers take the operations of StableHLO.
 _NATIVE = ("cpu", "cuda", "rocm", "tpu")
@@ -99,9 +99,8 @@ def _count(x: Array, feature_index: int) -> int:
 
 def _spread(vector: Array, like: Array, feature_index: int) -> Array:
     """One element for each feature, at every element of the operand."""
-    sharding = jax.typeof(like).sharding if is_explicitly_sharded(like) else None
     return lax.broadcast_in_dim(
-        vector, like.shape, (feature_index,), out_sharding=sharding
+        vector, like.shape, (feature_index,), out_sharding=sharding_like(like)
     )
 
 

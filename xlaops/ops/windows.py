@@ -3,6 +3,7 @@
 The operations take computations, so they bypass the fast eager path of others.
 """
 
+import functools
 import inspect
 from collections.abc import Callable, Sequence
 from typing import Any, overload
@@ -97,7 +98,7 @@ def reduce_window(*args, **kwargs):  # noqa: D417
     """
     form = _padding_last if len(args) > 6 else _padding_first
     try:
-        bound = inspect.signature(form).bind(*args, **kwargs)
+        bound = _signature(form).bind(*args, **kwargs)
     except TypeError as error:
         raise TypeError(f"reduce_window: {error}") from None
     return form(*bound.args, **bound.kwargs)
@@ -288,6 +289,10 @@ def select_and_scatter_with_general_padding(
     )
 
 
+# To read a signature takes as long as a tenth of an eager call.
+_signature = functools.cache(inspect.signature)
+
+
 def _padding_first(
     operands: Any,
     init_values: Any,
@@ -299,29 +304,6 @@ def _padding_first(
     window_dilations: Any = None,
 ) -> Any:
     return _padding_last(
-        operands,
-        init_values,
-        computation,
-        window_dimensions,
-        window_strides,
-        base_dilations,
-        window_dilations,
-        padding,
-    )
-
-
-def _padding_last(
-    operands: Any,
-    init_values: Any,
-    computation: Any,
-    window_dimensions: Any,
-    window_strides: Any,
-    base_dilations: Any,
-    window_dilations: Any,
-    padding: Any,
-) -> Any:
-    return _reduce_windows(
-        "reduce_window",
         operands,
         init_values,
         computation,
@@ -365,6 +347,9 @@ def _reduce_windows(
             xs, sizes, inits, reducer, window, is_same
         )
     return results[0] if len(results) == 1 else results
+
+
+_padding_last = functools.partial(_reduce_windows, "reduce_window")
 
 
 def _select_and_scatter(
