@@ -83,6 +83,16 @@ def test_groups_are_sequences_of_integers(name):
     for text in ("0,1", "[2,4]", "[2,4]<=[9]", "[2,2,2]<=[8]", "{{0},{1}", "{{a}}"):
         with raises(ValueError, f"{rule} must be a device list such as"):
             traced(lambda x, text=text: call(x, replica_groups=text))
+    for text in (
+        "[0,4]<=[0]",
+        "{{\u0660,\u0661}}",
+        "mesh['a'=2] {'b'}",
+        "mesh['a'=0] {'a'}",
+        "mesh['a'=2] {'a','a'}",
+        "mesh['a'=4] {'a':(1)2}",
+    ):
+        with raises(ValueError, f"{rule} must be a device list such as"):
+            traced(lambda x, text=text: call(x, replica_groups=text))
     huge = "[1,1000000000000]<=[1000000000000]"
     with raises(ValueError, f"{rule} must be a device list such as"):
         traced(lambda x: call(x, replica_groups=huge))
@@ -285,8 +295,10 @@ def test_pairs(name, pairs, message):
 
 def test_pairs_are_pairs_of_integers():
     rule = "collective_permute: source_target_pairs"
-    with raises(TypeError, f"{rule} must be a sequence"):
+    with raises(TypeError, f"{rule} must be a sequence of pairs of replica ids"):
         traced(lambda x: xo.collective_permute(x, 1))
+    with raises(ValueError, f"{rule} must be pairs such as '{{{{0,1}},{{1,2}}}}'"):
+        traced(lambda x: xo.collective_permute(x, "0,1"))
     with raises(TypeError, f"{rule}[0] must be a sequence of integers, got int 0"):
         traced(lambda x: xo.collective_permute(x, [0, 1]))
     with raises(TypeError, f"{rule}[0][1] must be an integer, got float 1.0"):

@@ -36,6 +36,11 @@ def parsed(value):
         ("[2,4]<=[4,2]T(1,0)", ((0, 2, 4, 6), (1, 3, 5, 7))),
         ("[4, 2] <= [2, 2, 2] T(0,2,1)", ((0, 2), (1, 3), (4, 6), (5, 7))),
         ("[1,1]<=[1]", ((0,),)),
+        # Worked by hand: positions in a mesh, in the order of the axes that are named.
+        ("mesh['a'=2,'b'=4] {'b'}", ((0, 1, 2, 3), (4, 5, 6, 7))),
+        ("mesh['a'=2,'b'=4] {'a'}", ((0, 4), (1, 5), (2, 6), (3, 7))),
+        ("mesh['a'=2,'b'=2,'c'=2] {'c','a'}", ((0, 4, 1, 5), (2, 6, 3, 7))),
+        ("mesh['a b'=2] {}", ((0,), (1,))),
     ],
 )
 def test_ways_to_write_groups(value, expected):

@@ -239,3 +239,64 @@ def test_derivatives(which, name):
         groups = written(KINDS[kind](8), 8)
         expected = oracle(groups, weights, xs[k], tangents[k], cotangents[k])
         assert_same((forward[k], reverse[k]), expected, rtol=1e-5, atol=1e-5)
+
+
+# Groups so large that rows are combined by halves before they are one by one
+
+
+def _compositions(a, b, groups):
+    """``x -> a x + b`` of all members, the first one innermost; exact, as int32."""
+    many_a, many_b = np.empty_like(a), np.empty_like(b)
+    with np.errstate(over="ignore"):
+        for group in groups:
+            factor, offset = a[group[0]], b[group[0]]
+            for member in group[1:]:
+                factor, offset = a[member] * factor, a[member] * offset + b[member]
+            many_a[group], many_b[group] = factor, offset
+    return many_a, many_b
+
+
+@pytest.mark.parametrize("count", [17, 33, 100])
+def test_many_replicas(count, rng):
+    """In order, though the computation does not commute, in groups of any size."""
+    a = rng.integers(-2, 3, (count, 3), dtype=np.int32)
+    b = rng.integers(-9, 9, (count, 3), dtype=np.int32)
+    ids = rng.permutation(count).tolist()
+    third = count // 3
+
+    def compose(a, b, c, d):
+        return c * a, c * b + d
+
+    for groups in ([], [ids], [ids[:third], ids[third:]]):
+        together = jax.vmap(
+            lambda *x, groups=groups: xo.all_reduce(x, compose, groups, joint=True),
+            axis_name="i",
+        )
+        got = jax.jit(together)(a, b)
+        expected = _compositions(a, b, groups or [list(range(count))])
+        np.testing.assert_array_equal(got[0], expected[0])
+        np.testing.assert_array_equal(got[1], expected[1])
+
+
+def test_derivative_with_many_replicas(rng):
+    x = rng.normal(size=(40, 3)).astype(np.float32)
+    groups = [list(range(18)), list(range(18, 40))[::-1]]
+
+    def loss(x):
+        reduced = lambda x: xo.all_reduce(x, jnp.logaddexp, groups)  # noqa: E731
+        return jnp.sum(jax.vmap(reduced, axis_name="i")(x))
+
+    gradient = jax.jit(jax.grad(loss))(x)
+    for group in groups:
+        share = np.exp(x[group]) / np.exp(x[group]).sum(0)  # softmax
+        np.testing.assert_allclose(gradient[np.array(group)], len(group) * share, 1e-4)
+
+
+def test_program_hardly_grows_with_the_replicas():
+    def lines(count):
+        reduced = jax.vmap(
+            lambda x: xo.all_reduce(x, jnp.logaddexp), axis_name="i", axis_size=count
+        )
+        return len(jax.jit(reduced).lower(np.ones(count)).as_text().splitlines())
+
+    assert lines(1024) < 2 * lines(64)

@@ -6,7 +6,8 @@ import ml_dtypes
 import numpy as np
 import pytest
 from collectives.contexts import KINDS, mesh, named
-from jax.sharding import AxisType
+from jax import lax
+from jax.sharding import AxisType, NamedSharding
 from jax.sharding import PartitionSpec as P
 
 import xlaops as xo
@@ -221,6 +222,140 @@ def test_partly_manual_in_an_explicit_mesh():
     # Each is gathered twice and exchanged once; 0 is permuted, 3 sent to two.
     times = np.array([4, 3, 3, 5])[:, None, None]
     np.testing.assert_allclose(gradient, times * np.cos(x), rtol=1e-5)
+
+
+EXPLICIT = {
+    "all_reduce": (
+        lambda x: xo.all_reduce(x, xo.mul),
+        lambda x: np.stack([x[0] * x[1]] * 2),
+    ),
+    "all_reduce in groups": (
+        lambda x: xo.all_reduce(x, lambda a, b: a + 0 * b, [[1, 0]]),
+        lambda x: np.stack([x[1]] * 2),
+    ),
+    "all_reduce (joint)": (
+        lambda x: xo.all_reduce((x, 2 * x), lambda a, b, c, d: (a * d, b), joint=True)[
+            0
+        ],
+        lambda x: np.stack([2 * x[0] * x[1]] * 2),
+    ),
+    "reduce_scatter (add)": (
+        lambda x: xo.reduce_scatter(x, xo.add, 0),
+        lambda x: x.sum(0).reshape(2, 2, 8),
+    ),
+    "reduce_scatter (mul)": (
+        lambda x: xo.reduce_scatter(x, xo.mul, 1),
+        lambda x: np.stack(np.split(x[0] * x[1], 2, 1)),
+    ),
+    "all_gather": (
+        lambda x: xo.all_gather(x, 1, replica_groups=[[1, 0]]),
+        lambda x: np.stack([np.concatenate(x[::-1], 1)] * 2),
+    ),
+    "all_to_all": (
+        lambda x: xo.all_to_all(x, 0, 1),
+        lambda x: np.stack(
+            [np.concatenate(b, 1) for b in (x[:, :2], x[:, 2:])],
+        ),
+    ),
+    "all_to_all in groups": (
+        lambda x: xo.all_to_all(x, 1, 0, replica_groups=[[1, 0]]),
+        lambda x: np.stack(
+            [np.concatenate(b[::-1]) for b in (x[:, :, 4:], x[:, :, :4])]
+        ),
+    ),
+    "ragged_all_to_all": (
+        lambda x: xo.ragged_all_to_all(
+            x,
+            np.array([0, 1]),
+            np.array([1, 1]),
+            0 * x,
+            xo.replica_id().astype(int) + np.array([0, 1]),
+            np.array([1, 1]),
+        ),
+        lambda x: np.stack(
+            [
+                np.stack([x[0, 0], x[1, 0], 0 * x[0, 0], 0 * x[0, 0]]),
+                np.stack([0 * x[0, 0], x[0, 1], x[1, 1], 0 * x[0, 0]]),
+            ]
+        ),
+    ),
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "check_vma"),
+    [*((name, True) for name in EXPLICIT), ("all_reduce", False)],
+)
+def test_split_along_explicit_axes(name, check_vma, rng):
+    """Operands whose types say how they are split along the axis that is left."""
+    call, oracle = EXPLICIT[name]
+    grid = jax.make_mesh((2, 4), ("i", "x"), axis_types=(AxisType.Explicit,) * 2)
+    x = rng.integers(1, 9, (2, 4, 8)).astype(np.float32)
+
+    def of_shard(v):
+        y = call(v[0])[None]
+        return lax.pcast(y, missing, to="varying") if (missing := invariant(y)) else y
+
+    def invariant(y):
+        there = jax.typeof(y).manual_axis_type.varying
+        return tuple({"i"} - there) if check_vma else ()
+
+    mapped = jax.shard_map(
+        of_shard,
+        in_specs=P("i"),
+        out_specs=P("i"),
+        axis_names={"i"},
+        check_vma=check_vma,
+    )
+
+    def loss(v):
+        y = mapped(v)
+        return jnp.sum(y * y), y
+
+    with jax.set_mesh(grid):
+        both = jax.jit(jax.value_and_grad(loss, has_aux=True))
+        results = []
+        for spec in (P("i", None, "x"), P("i", "x")):
+            (_, y), gradient = both(jax.device_put(x, spec))
+            assert jax.typeof(gradient).sharding.spec[: len(spec)] == tuple(spec)
+            np.testing.assert_array_equal(y, oracle(x))
+            results.append(gradient)
+    # Where it is split changes nothing.
+    np.testing.assert_allclose(results[0], results[1], rtol=1e-6)
+
+
+SYMBOLIC = {
+    "all_reduce": lambda x: xo.all_reduce(x, jnp.logaddexp),
+    "all_reduce in groups": lambda x: xo.all_reduce(
+        x, jnp.logaddexp, [[0, 3], [1, 2], [4, 7], [6, 5]]
+    ),
+    "all_reduce in unequal groups": lambda x: xo.all_reduce(
+        x, xo.max, [[0, 1, 2], [3, 4, 5, 6, 7]]
+    ),
+    "reduce_scatter": lambda x: xo.reduce_scatter(x, xo.mul, 0),
+}
+
+
+@pytest.mark.parametrize("name", SYMBOLIC)
+def test_dimensions_that_are_symbols(name):
+    devices = mesh(("i", 8))
+    columns = P(None, "i")
+    program = jax.jit(
+        jax.shard_map(
+            SYMBOLIC[name],
+            mesh=devices,
+            in_specs=columns,
+            out_specs=columns,
+            check_vma=False,
+        )
+    )
+    operand = jax.ShapeDtypeStruct(
+        jax.export.symbolic_shape("8*n, 8"),
+        np.float32,
+        sharding=NamedSharding(devices, columns),
+    )
+    (result,) = jax.export.export(program)(operand).out_avals
+    assert str(result.shape) == ("(n, 8)" if name == "reduce_scatter" else "(8*n, 8)")
 
 
 def test_in_loops_and_branches():

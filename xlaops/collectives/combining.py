@@ -18,9 +18,10 @@ from jax import Array, custom_jvp, lax
 
 from ..core import checks
 from ..core.computation import Computation, derived
+from ..core.primitive import is_split
 from . import axes as mapped
 from . import native
-from .exchange import blocks, choose, members, received, sendable
+from .exchange import blocks, choose, choose_rows, members, received, sendable
 from .groups import Groups, Participants
 
 # Below that many elements of all members together one exchange of whole arrays is
@@ -28,6 +29,9 @@ from .groups import Groups, Participants
 _SMALL = 16 * 1024
 # That many elements of an array are exchanged at once on CPUs.
 _CHUNK = 64 * 1024
+# That many rows are combined one by one, which is the fastest; more of them by halves
+# first, or else the program, and the time to compile it, would grow with the group.
+_ONE_BY_ONE = 16
 
 _KINDS = {"add": "sum", "max": "max", "min": "min"}
 _KINDS_OF_PRED = {"or": "max", "max": "max", "and": "min", "min": "min"}
@@ -110,19 +114,24 @@ def scattered(
             tiled=True,
         )
         return received(y, x.dtype)
+
+    def combine(rows: Sequence[Array]) -> list[Array]:
+        if found:
+            return [native.along_rows(rows[0], found)]
+        return _fold(rows, computation)
+
     if not x.size:
         return lax.slice_in_dim(x, 0, x.shape[dimension] // n, axis=dimension)
+    if is_split(x):
+        came = blocks(x, who, dimension, dimension)
+        (own,) = combine([jnp.stack(jnp.split(came, n, dimension))])
+        return own
     first = jnp.moveaxis(x, dimension, 0)
     block = (first.shape[0] // n, *first.shape[1:])
     rows = first.reshape(n, -1)
     count = _chunks(x.size)
     if rest := rows.shape[1] % count:
         rows = jnp.pad(rows, ((0, 0), (0, count - rest)))
-
-    def combine(rows: Sequence[Array]) -> list[Array]:
-        if found:
-            return [native.along_rows(rows[0], found)]
-        return _fold(rows, computation)
 
     (own,) = _own_block([rows.reshape(n, count, -1)], who, combine)
     own = own.reshape(-1)[: math.prod(block)].reshape(block)
@@ -176,7 +185,7 @@ def folded(
         ascending = tuple(range(groups.count))
         everyone = Participants(who.axes, Groups((ascending,), groups.count))
         order = groups.ids[0]
-    if xs[0].size * groups.size > _SMALL and everyone.are_native:
+    if _is_large(xs[0], groups.size) and everyone.are_native:
         return _folded_in_blocks(xs, computation, everyone, order)
     rows = [members(x, everyone, same=groups.are_one) for x in xs]
     if groups.are_equal:
@@ -199,9 +208,20 @@ def _folded_in_blocks(
     return [_gathered(y.reshape(-1), who)[:size].reshape(shape) for y in results]
 
 
+def _is_large(x: Array, members: int) -> bool:
+    """Whether it pays to exchange an array in blocks, and is possible.
+
+    It is not where types say how the array is split, nor where a dimension is a symbol
+    of `jax.export`.
+    """
+    if not isinstance(x.size, int) or is_split(x):
+        return False
+    return x.size * members > _SMALL
+
+
 def _chunks(size: int) -> int:
     """In how many parts an array is exchanged on CPUs."""
-    return max(1, -(-size // _CHUNK))
+    return max(1, -(-size // _CHUNK)) if isinstance(size, int) else 1
 
 
 def _own_block(
@@ -272,6 +292,12 @@ def _fold(
       length: how many rows there are, if the rest of them is to be ignored.
     """
     n = rows[0].shape[0]
+    if n > _ONE_BY_ONE and order is not None:
+        rows, order = [jnp.take(x, np.array(order), axis=0) for x in rows], None
+    while n > _ONE_BY_ONE:
+        rows = _halved(rows, computation, length)
+        length = None if length is None else (length + 1) // 2
+        n = rows[0].shape[0]
     parts = [[x[i] for x in rows] for i in (range(n) if order is None else order)]
     is_there = [None if length is None else i < length for i in range(n)]
     while len(parts) > 1:
@@ -285,3 +311,23 @@ def _fold(
         parts = paired + parts[2 * len(paired) :]
         is_there = is_there[::2]
     return parts[0]
+
+
+def _halved(
+    rows: Sequence[Array], computation: Computation, length: Array | None
+) -> list[Array]:
+    """Every row combined with the next one: ``[n, ...] -> [ceil(n / 2), ...]``."""
+    half = rows[0].shape[0] // 2
+    left, right = (
+        [lax.slice_in_dim(x, start, 2 * half, 2) for x in rows] for start in (0, 1)
+    )
+    both = list(computation.elementwise(*left, *right))
+    if length is not None:
+        there = 2 * lax.iota(jnp.int32, half) + 1 < length
+        both = [choose_rows(there, y, a) for y, a in zip(both, left, strict=True)]
+    if rows[0].shape[0] % 2:
+        both = [
+            lax.concatenate([y, x[2 * half :]], 0)
+            for y, x in zip(both, rows, strict=True)
+        ]
+    return both

@@ -13,8 +13,14 @@ import numpy as np
 from jax import Array, lax
 
 from ..core import checks, compat
-from ..core.compat import ad, batching, mlir, new_primitive, result_type_like
-from ..core.primitive import equally_varying, varying_over
+from ..core.compat import ad, batching, mlir, new_primitive
+from ..core.primitive import (
+    equally_varying,
+    is_split,
+    sharding_like,
+    varying_over,
+    whole_along,
+)
 from . import axes as mapped
 from .axes import Axes
 from .groups import Groups, Ids, Participants
@@ -68,8 +74,20 @@ def members(x: Array, who: Participants, *, same: bool = False) -> Array:
     if groups.size == 1 and not same:
         return x[None]
     y = sendable(x)
-    if who.are_native and not same and not mapped.can_scatter_sums():
+    to = mapped.variation(same)
+    if who.are_native and to == "varying" and not mapped.can_scatter_sums():
         y = _gather.bind(y[None], axes=axes, groups=groups, dimension=0)
+    elif who.are_native and (is_split(y) or not isinstance(y.size, int)):
+        # Of what is not tiled JAX has a wrong type where it is split, and no lowering
+        # where dimensions are symbols of `jax.export`.
+        y = lax.all_gather(
+            y[None],
+            axes,
+            axis=0,
+            tiled=True,
+            axis_index_groups=groups.for_lax,
+            to=to,
+        )
     elif who.are_native:
         y = lax.all_gather(
             y,
@@ -77,7 +95,7 @@ def members(x: Array, who: Participants, *, same: bool = False) -> Array:
             axis=0,
             tiled=False,
             axis_index_groups=groups.for_lax,
-            to=mapped.variation(same),
+            to=to,
         )
     else:
         y = mapped.gathered(y, axes, same=same)
@@ -120,6 +138,8 @@ def blocks(x: Array, who: Participants, split: int, concat: int) -> Array:
         return _empty(divided, concat, groups.size)
     if who.are_native:
         y = mapped.vary(sendable(x), axes)
+        if is_split(y):
+            y = whole_along(whole_along(y, split), concat)
         if groups.are_whole:
             y = lax.all_to_all(y, axes, split, concat, tiled=True)
         else:
@@ -190,6 +210,13 @@ def choose(predicate: Array, if_true: Array, if_false: Array) -> Array:
     return lax.select(*equally_varying(predicate, if_true, if_false))
 
 
+def choose_rows(predicates: Array, if_true: Array, if_false: Array) -> Array:
+    """The rows of one array or the other, by a vector."""
+    sharding = sharding_like(if_true)
+    each = lax.broadcast_in_dim(predicates, if_true.shape, (0,), out_sharding=sharding)
+    return lax.select(*equally_varying(each, if_true, if_false))
+
+
 def zeros(x: Array) -> Array:
     """Zeros of the type of an array, varying over the axes over which it does."""
     (result,) = varying_over(compat.varying_axes(x), jnp.zeros_like(x))
@@ -226,6 +253,9 @@ def _gather_transpose(
     for k in range(groups.size):
         part = lax.slice_in_dim(parts, k * block, (k + 1) * block, axis=dimension)
         total = part if total is None else lax.add(total, part)
+    assert total is not None
+    if is_split(cotangent):
+        total = jax.sharding.reshard(total, x.aval.sharding)
     return [total]
 
 
@@ -254,7 +284,7 @@ def _all_to_all_type(
     shape, n = list(x.shape), len(groups[0])
     shape[swap[0]] //= n
     shape[swap[1]] *= n
-    return result_type_like(x, tuple(shape), x.dtype)
+    return x.update(shape=tuple(shape), weak_type=False)
 
 
 def _all_to_all_by_lax(

@@ -21,6 +21,8 @@ from .axes import Axes
 
 Ids = tuple[int, ...]
 
+_PAIRS = "source_target_pairs"
+
 
 @dataclasses.dataclass(frozen=True)
 class Groups:
@@ -285,17 +287,17 @@ def parsed(operation: str, parameter: str, value: Any) -> tuple[Ids, ...]:
       parameter: for messages.
       value: a sequence of groups, each a `xlaops.ReplicaGroup`, what stands for one or
         a sequence of ids; a 2-d numpy array of ids; or a device list as HLO writes it:
-        ``"{{0,1},{2,3}}"`` or ``"[2,4]<=[4,2]T(1,0)"``.
+        ``"{{0,1},{2,3}}"``, ``"[2,4]<=[4,2]T(1,0)"`` or ``"mesh['a'=2,'b'=4] {'b'}"``.
 
     Returns:
       The ids of every group.
     """
     if isinstance(value, str):
         return _device_list(operation, parameter, value)
-    rule = (
-        f"{operation}: {parameter} must be a sequence of groups of replica ids or a "
-        f"device list as HLO writes it"
-    )
+    what = "groups of replica ids or a device list"
+    if parameter == _PAIRS:
+        what = "pairs of replica ids or their text"
+    rule = f"{operation}: {parameter} must be a sequence of {what} as HLO writes it"
     is_sequence = isinstance(value, Iterable) and not isinstance(
         value, (Mapping, bytes, set, frozenset)
     )
@@ -319,32 +321,61 @@ def _ids_of(group: Any) -> Any:
     return group
 
 
-_LISTED = re.compile(r"\{ *(\{[\d, ]*\}( *, *\{[\d, ]*\})*)? *\}")
-_IOTA = re.compile(r"\[([\d, ]+)\] *<= *\[([\d, ]+)\](?: *T\(([\d, ]+)\))?")
+_LISTED = re.compile(r"\{ *(\{[0-9, ]*\}( *, *\{[0-9, ]*\})*)? *\}")
+_IOTA = re.compile(r"\[([0-9, ]+)\] *<= *\[([0-9, ]+)\](?: *T\(([0-9, ]+)\))?")
+_NAMES = r"'[^']+'(?: *, *'[^']+')*"
+_SIZES = r"'[^']+' *= *[0-9]+(?: *, *'[^']+' *= *[0-9]+)*"
+_MESH_AXES = re.compile(rf"mesh\[ *({_SIZES}) *\] *\{{ *({_NAMES})? *\}}")
 # Of a text alone nobody can tell how many replicas there are, but not that many.
 _MAX_IDS = 2**20
 
 
 def _device_list(operation: str, parameter: str, text: str) -> tuple[Ids, ...]:
-    """The groups of a device list: explicit, or a reshaped and transposed iota."""
+    """The groups of a device list.
+
+    It is explicit, a reshaped and transposed iota, or says along which axes of a mesh
+    the members of a group lie.
+    """
     written = text.strip()
     try:
         if _LISTED.fullmatch(written):
-            groups = re.findall(r"\{([\d, ]*)\}", written[1:-1])
+            groups = re.findall(r"\{([0-9, ]*)\}", written[1:-1])
             return tuple(_numbers(group) for group in groups if group.strip())
         if iota := _IOTA.fullmatch(written):
             shape, dims = _numbers(iota[1]), _numbers(iota[2])
             order = _numbers(iota[3]) if iota[3] else range(len(dims))
             count = math.prod(dims)
-            if len(shape) == 2 and math.prod(shape) == count <= _MAX_IDS:
+            if len(shape) == 2 and 0 < math.prod(shape) == count <= _MAX_IDS:
                 ids = np.arange(count).reshape(dims).transpose(order)
                 return tuple(map(tuple, ids.reshape(shape).tolist()))
+        if mesh := _MESH_AXES.fullmatch(written):
+            sizes = dict(re.findall(r"'([^']+)' *= *([0-9]+)", mesh[1]))
+            along = re.findall(r"'([^']+)'", mesh[2] or "")
+            if groups := _along_axes({k: int(n) for k, n in sizes.items()}, along):
+                return groups
     except ValueError:
         pass
-    raise ValueError(
-        f"{operation}: {parameter} must be a device list such as "
-        f"'{{{{0,1}},{{2,3}}}}' or '[2,4]<=[4,2]T(1,0)', got {text[:60]!r}"
+    such = (
+        "a device list such as '{{0,1},{2,3}}', '[2,4]<=[4,2]T(1,0)' or "
+        "\"mesh['a'=2,'b'=4] {'b'}\""
     )
+    if parameter == _PAIRS:
+        such = "pairs such as '{{0,1},{1,2}}'"
+    raise ValueError(f"{operation}: {parameter} must be {such}, got {text[:60]!r}")
+
+
+def _along_axes(sizes: Mapping[str, int], along: Sequence[str]) -> tuple[Ids, ...]:
+    """The positions in a mesh that differ along some axes; none if it cannot be."""
+    names = list(sizes)
+    is_known = set(along) <= set(names) and len(set(along)) == len(along)
+    if not is_known or not 0 < math.prod(sizes.values()) <= _MAX_IDS:
+        return ()
+    order = [names.index(axis) for axis in along]
+    rest = [i for i in range(len(names)) if i not in order]
+    ids = np.arange(math.prod(sizes.values())).reshape(list(sizes.values()))
+    members = math.prod(sizes[axis] for axis in along)
+    rows = ids.transpose(rest + order).reshape(-1, members)
+    return tuple(map(tuple, rows.tolist()))
 
 
 def _numbers(text: str) -> Ids:
@@ -363,9 +394,8 @@ def pairs(
       count: how many ids there are.
       axes: the axes along which they count.
     """
-    parameter = "source_target_pairs"
-    must = f"{operation}: {parameter} must"
-    result = parsed(operation, parameter, value)
+    must = f"{operation}: {_PAIRS} must"
+    result = parsed(operation, _PAIRS, value)
     for pair in result:
         if len(pair) != 2:
             raise ValueError(f"{must} hold pairs, got {pair} in {_shown(result)}")

@@ -9,6 +9,7 @@ from jax.typing import ArrayLike
 
 from ..core import checks
 from ..core.compat import ad, batching, mlir, new_primitive, result_type_like
+from ..core.primitive import sharding_like, whole
 from ..core.regions import batch_size, batch_to_front
 from ..core.typing import AxisNames, ChannelHandleLike, ReplicaGroupsLike
 from . import axes as mapped
@@ -109,10 +110,11 @@ def ragged_all_to_all(
         output_offsets=output_offsets,
         recv_sizes=recv_sizes,
     )
-    operands = [mapped.vary(v, who.axes) for v in (x, out, *described)]
-    if not who.are_native:
-        return _looked_up(*operands, axes=who.axes, groups=who.groups)
-    return _ragged_p.bind(*operands, axes=who.axes, groups=who.groups)
+    sharding = sharding_like(out)
+    operands = [mapped.vary(whole(v), who.axes) for v in (x, out, *described)]
+    exchange = _ragged_p.bind if who.are_native else _looked_up
+    result = exchange(*operands, axes=who.axes, groups=who.groups)
+    return result if sharding is None else jax.sharding.reshard(result, sharding)
 
 
 def _rows(operation: str, input: Any, output: Any) -> tuple[Array, Array]:

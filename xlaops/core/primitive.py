@@ -48,6 +48,16 @@ def sharding_like(x: Array) -> Any:
     return None if mesh.empty or not mesh.explicit_axes else sharding
 
 
+def is_split(x: Array) -> bool:
+    """Whether types say that axes of an Explicit mesh divide the array."""
+    return any(part is not None for part in jax.typeof(x).sharding.spec)
+
+
+def has_sharding_in_type(*arrays: Array) -> bool:
+    """Whether the type of any says how it is split, along Explicit axes of a mesh."""
+    return any(sharding_like(x) is not None for x in arrays)
+
+
 def whole_along(x: Array, dimension: int) -> Array:
     """The array, not split along a dimension by axes of an Explicit mesh."""
     sharding = jax.typeof(x).sharding
