@@ -84,20 +84,6 @@ from .ops.dynamic_sizes import remove_dynamic_dimension as remove_dynamic_dimens
 from .ops.dynamic_sizes import set_dimension_size as set_dimension_size
 from .ops.dynamic_slicing import dynamic_slice as dynamic_slice
 from .ops.dynamic_slicing import dynamic_update_slice as dynamic_update_slice
-from .ops.effects import after_all as after_all
-from .ops.effects import create_token as create_token
-from .ops.effects import infeed as infeed
-from .ops.effects import infeed_with_token as infeed_with_token
-from .ops.effects import outfeed as outfeed
-from .ops.effects import outfeed_with_token as outfeed_with_token
-from .ops.effects import recv as recv
-from .ops.effects import recv_done as recv_done
-from .ops.effects import recv_from_host as recv_from_host
-from .ops.effects import recv_with_token as recv_with_token
-from .ops.effects import send as send
-from .ops.effects import send_done as send_done
-from .ops.effects import send_to_host as send_to_host
-from .ops.effects import send_with_token as send_with_token
 from .ops.fft import fft as fft
 from .ops.gather import gather as gather
 from .ops.hlo_only import async_done as async_done
@@ -227,6 +213,20 @@ if TYPE_CHECKING:
     from .collectives import ragged_all_to_all as ragged_all_to_all
     from .collectives import reduce_scatter as reduce_scatter
     from .collectives import replica_id as replica_id
+    from .ops.effects import after_all as after_all
+    from .ops.effects import create_token as create_token
+    from .ops.effects import infeed as infeed
+    from .ops.effects import infeed_with_token as infeed_with_token
+    from .ops.effects import outfeed as outfeed
+    from .ops.effects import outfeed_with_token as outfeed_with_token
+    from .ops.effects import recv as recv
+    from .ops.effects import recv_done as recv_done
+    from .ops.effects import recv_from_host as recv_from_host
+    from .ops.effects import recv_with_token as recv_with_token
+    from .ops.effects import send as send
+    from .ops.effects import send_done as send_done
+    from .ops.effects import send_to_host as send_to_host
+    from .ops.effects import send_with_token as send_with_token
 
     __version__: str
 
@@ -443,44 +443,65 @@ _SUBPACKAGES = (
 )
 
 
-# Operations between replicas load with the first of them. `send` and `recv` of their
-# package are not among them: here these are between programs.
-_BETWEEN_REPLICAS = frozenset(
-    {
-        "all_gather",
-        "all_gather_done",
-        "all_gather_start",
-        "all_gather_tuple",
-        "all_reduce",
-        "all_reduce_done",
-        "all_reduce_start",
-        "all_reduce_tuple",
-        "all_to_all",
-        "all_to_all_tuple",
-        "collective_broadcast",
-        "collective_permute",
-        "collective_permute_done",
-        "collective_permute_start",
-        "cross_replica_sum",
-        "multi_collective_permute",
-        "partition_id",
-        "ragged_all_to_all",
-        "reduce_scatter",
-        "replica_id",
-    }
-)
+# Operations that few programs need load with the first of their kind. `send` and `recv`
+# of the collectives are not among them: here these are between programs.
+_LATE = {
+    **dict.fromkeys(
+        (
+            "all_gather",
+            "all_gather_done",
+            "all_gather_start",
+            "all_gather_tuple",
+            "all_reduce",
+            "all_reduce_done",
+            "all_reduce_start",
+            "all_reduce_tuple",
+            "all_to_all",
+            "all_to_all_tuple",
+            "collective_broadcast",
+            "collective_permute",
+            "collective_permute_done",
+            "collective_permute_start",
+            "cross_replica_sum",
+            "multi_collective_permute",
+            "partition_id",
+            "ragged_all_to_all",
+            "reduce_scatter",
+            "replica_id",
+        ),
+        ".collectives",
+    ),
+    **dict.fromkeys(
+        (
+            "after_all",
+            "create_token",
+            "infeed",
+            "infeed_with_token",
+            "outfeed",
+            "outfeed_with_token",
+            "recv",
+            "recv_done",
+            "recv_from_host",
+            "recv_with_token",
+            "send",
+            "send_done",
+            "send_to_host",
+            "send_with_token",
+        ),
+        ".ops.effects",
+    ),
+}
 
 
 def __getattr__(name: str) -> Any:
     # Loaded on first use: they are not needed by the operations, and some take time.
-    if name in _SUBPACKAGES:
+    if name in _SUBPACKAGES or name in _LATE:
         import importlib
 
-        return importlib.import_module(f"{__name__}.{name}")
-    if name in _BETWEEN_REPLICAS:
-        from . import collectives
-
-        value = globals()[name] = getattr(collectives, name)
+        if name in _SUBPACKAGES:
+            return importlib.import_module(f".{name}", __name__)
+        module = importlib.import_module(_LATE[name], __name__)
+        value = globals()[name] = getattr(module, name)
         return value
     if name == "__version__":
         import importlib.metadata

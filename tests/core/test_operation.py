@@ -259,6 +259,37 @@ def test_other_static_arguments_share_one_program_in_every_spelling():
         assert [traces(call) for call in others] == [0] * len(others)
 
 
+def test_arrays_of_dynamic_size_share_one_program_of_their_type():
+    def sized(size):
+        return xo.set_dimension_size(jnp.arange(6.0), size, 0)
+
+    calls = [
+        (lambda x: xo.neg(x), lambda v: -v),
+        (lambda x: xo.add(x, x), lambda v: v + v),
+        (lambda x: xo.mul(x, 2.0), lambda v: v * 2),
+        (lambda x: xo.slice(x, [1], [3], [1]), lambda v: v[1:3]),
+        (lambda x: xo.concat_in_dim([x, x], 0), lambda v: np.concatenate([v, v])),
+    ]
+    first, second = sized(4), sized(2)
+    for call, oracle in calls:
+        np.testing.assert_array_equal(call(first).valid(), oracle(np.arange(4.0)))
+        assert programs_built(lambda call=call: call(second)) == 0
+        np.testing.assert_array_equal(call(second).valid(), oracle(np.arange(2.0)))
+
+
+def test_scalars_beside_arrays_of_dynamic_size_are_checked_alike_by_both_paths():
+    x = xo.set_dimension_size(jnp.arange(6, dtype=jnp.int8), 4, 0)
+    np.testing.assert_array_equal(xo.add(x, 100).valid(), np.arange(100, 104))
+    assert xo.add(x, 100).dtype == np.int8
+    for scalar in (200, 0.5):
+        with pytest.raises((TypeError, OverflowError)) as eager:
+            xo.add(x, scalar)
+        with pytest.raises((TypeError, OverflowError)) as traced:
+            jax.jit(lambda v, scalar=scalar: xo.add(v, scalar))(x)
+        assert type(eager.value) is type(traced.value)
+        assert str(eager.value) == str(traced.value)
+
+
 def test_omitted_defaults_share_the_program_of_given_ones():
     x = jnp.ones((2, 7))
     xo.add(x, x)
@@ -347,6 +378,47 @@ def test_wrong_arguments(call, match, operand):
     name = call.__code__.co_names[-1]
     with pytest.raises(TypeError, match=rf"^{name}\(\) {match}"):
         call(operand)
+
+
+def test_the_first_call_is_bound_as_all_others_are():
+    for _ in range(2):
+        scale, calls, _ = scaled()
+        with pytest.raises(TypeError, match=r"scale\(\) missing .*'x' and 'factor'"):
+            scale()
+        with pytest.raises(TypeError, match=r"scale\(\) got an unexpected .*'dims'"):
+            scale(1.0, 2.0, dims=())
+        assert not calls
+    scale, calls, _ = scaled()
+    scale(factor=jnp.ones(2), sizes=[3], x=2.0)
+    ((x, factor, sizes),) = calls
+    assert (x.shape, factor.shape, sizes) == ((), (2,), (3,))
+
+
+def test_threads_make_the_first_call_together():
+    for _ in range(20):
+        scale, _, _ = scaled()
+        start = threading.Barrier(4)
+
+        def work(n, scale=scale, start=start):
+            start.wait()
+            return float(scale(n, factor=2))
+
+        with concurrent.futures.ThreadPoolExecutor(4) as pool:
+            assert list(pool.map(work, range(4))) == [0, 2, 4, 6]
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda *xs: xs,
+        lambda x, **rest: x,
+        lambda x, /: x,
+        lambda x, *, y: x,
+    ],
+)
+def test_parameters_must_be_positional_or_by_keyword(function):
+    with pytest.raises(TypeError, match=r"^f: parameters must be positional or by"):
+        operation("f")(function)
 
 
 NOT_ARRAYS = {

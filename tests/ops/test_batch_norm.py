@@ -555,6 +555,24 @@ def test_on_a_mesh_of_explicit_axes(name, spec, rng):
         np.testing.assert_allclose(g, want, rtol=1e-3, atol=1e-3)
 
 
+@pytest.mark.parametrize("axes", ["Explicit", "Auto"])
+def test_vmap_on_a_mesh_with_another_axis(axes, rng):
+    types = (AxisType.Explicit, getattr(AxisType, axes))
+    mesh = jax.make_mesh((4, 2), ("i", "j"), axis_types=types)
+    x = rng.normal(size=(3, 5, 4)).astype(np.float32)
+    ones, zeros = np.ones(4, np.float32), np.zeros(4, np.float32)
+    f = jax.vmap(lambda v: xo.batch_norm_training(v, ones, zeros, EPSILON, 1))
+    with jax.set_mesh(mesh):
+        y, mean, variance = f(
+            jax.device_put(x, NamedSharding(mesh, P(None, None, "i")))
+        )
+    assert jax.typeof(y).sharding.spec == P(None, None, "i")
+    for i, row in enumerate(x):
+        want = training_oracle(row.astype(np.float64), ones, zeros, EPSILON, 1)
+        got = (y[i], mean[i], variance[i])
+        assert_near(tuple(map(np.asarray, got)), want, "float32")
+
+
 def test_pmap(rng):
     if len(jax.devices()) < 8:
         pytest.skip("needs 8 devices")

@@ -265,6 +265,24 @@ def test_explicit_mesh(name, which, how, explicit, rng):
     assert jax.typeof(got).sharding.spec == P("i", None)
 
 
+@pytest.mark.parametrize("how", ["eager", "jit", "vmap"])
+@pytest.mark.parametrize("axes", ["Explicit", "Auto"])
+@pytest.mark.parametrize("name", ["div", "rem", "pow"])
+def test_mesh_with_another_axis(name, axes, how):
+    """What XLA is kept from folding, also where not all axes are Explicit."""
+    types = (AxisType.Explicit, getattr(AxisType, axes))
+    mesh = jax.make_mesh((4, 2), ("i", "j"), axis_types=types)
+    f, oracle, dtype = BINARY[name]
+    x = np.arange(1, 9, dtype=dtype).reshape(4, 2)
+    y = np.array([2, 1, 3, 2], dtype)[:, None]
+    transform = {"eager": lambda f: f, "jit": jax.jit, "vmap": jax.vmap}[how]
+    with jax.set_mesh(mesh):
+        placed = [jax.device_put(v, NamedSharding(mesh, P("i", None))) for v in (x, y)]
+        got = transform(f)(*placed)
+    np.testing.assert_array_equal(np.asarray(got), oracle(x, y))
+    assert jax.typeof(got).sharding.spec == P("i", None)
+
+
 @pytest.mark.parametrize("f", [xo.exp, xo.round, xo.is_finite, xo.abs, xo.neg])
 def test_explicit_mesh_one_operand(f, explicit):
     x = jax.device_put(jnp.arange(8.0), NamedSharding(explicit, P("i")))

@@ -3,7 +3,6 @@
 import itertools
 from collections.abc import Sequence
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array, lax
@@ -122,12 +121,6 @@ def ternary(
 def _broadcast_like(x: Array, like: Array) -> Array:
     """A scalar at every element of the shape, and in an Explicit mesh sharded alike."""
     return lax.broadcast(x, like.shape, out_sharding=sharding_like(like))
-
-
-def is_explicitly_sharded(x: Array) -> bool:
-    """Whether the type of an array says how it lies on a mesh of Explicit axes."""
-    mesh = jax.typeof(x).sharding.mesh
-    return not mesh.empty and mesh.are_all_axes_explicit
 
 
 def stretched(*operands: Array) -> tuple[Array, ...]:

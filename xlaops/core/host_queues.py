@@ -6,7 +6,6 @@ it leaves a queue only when the receiver has it.
 
 import collections
 import contextlib
-import dataclasses
 import enum
 import math
 import threading
@@ -18,6 +17,7 @@ import jax
 import numpy as np
 
 from .. import types
+from ..types.record import Record
 from . import checks
 
 HostValue: TypeAlias = "np.ndarray | tuple[np.ndarray, ...]"
@@ -40,8 +40,7 @@ class Role(enum.Enum):
     FROM_HOST = "channel from the host"
 
 
-@dataclasses.dataclass(frozen=True)
-class Item:
+class Item(Record):
     """What travels through a queue.
 
     Attributes:

@@ -17,6 +17,7 @@ from jax import Array, lax
 from jax.experimental import io_callback
 
 from .. import types
+from ..types.record import Record
 from . import host_queues, primitive, tokens
 from .compat import (
     CALLBACK_WAITS_FOR_LARGE_ARGUMENTS,
@@ -38,8 +39,7 @@ _PIECE = 64 * 1024
 _errors: collections.deque[Exception] = collections.deque(maxlen=64)
 
 
-@dataclasses.dataclass(frozen=True)
-class Transfer:
+class Transfer(Record):
     """One operation that hands data over, as the callback that does it.
 
     Equal transfers are one callback: eager calls find their program compiled.

@@ -20,7 +20,6 @@ from typing import Any
 import jax
 from jax import Array, lax
 
-from .broadcasting import is_explicitly_sharded
 from .compat import (
     Primitive,
     ad,
@@ -32,7 +31,7 @@ from .compat import (
     result_type_like,
     stablehlo,
 )
-from .primitive import equally_varying, sharding_like
+from .primitive import equally_varying, has_sharding_in_type, sharding_like
 
 # Backends whose compilers take the operations of StableHLO.
 _NATIVE = ("cpu", "cuda", "rocm", "tpu")
@@ -51,8 +50,8 @@ def training(
     output, rest, variance = _training.bind(
         centred, scale, offset, epsilon=epsilon, feature_index=feature_index
     )
-    if is_explicitly_sharded(rest):
-        centre = jax.sharding.reshard(centre, jax.typeof(rest).sharding)
+    if has_sharding_in_type(rest):
+        centre = jax.sharding.reshard(centre, sharding_like(rest))
     # Of a mean that is not finite nothing is left to add.
     rest = lax.select(lax.is_finite(centre), rest, lax.full_like(rest, 0))
     return output, lax.add(centre, rest), variance
@@ -440,7 +439,7 @@ def _batch(
     primitive: Primitive, args: Any, dims: Any, *, feature_index: int, **params: Any
 ) -> Any:
     """Every feature of every member of the batch becomes a feature of its own."""
-    if any(map(is_explicitly_sharded, args)):
+    if has_sharding_in_type(*args):
         # Which are not put together where they may be split among devices.
         formula = functools.partial(
             _FORMULAS[primitive], feature_index=feature_index, **params

@@ -5,6 +5,7 @@ import enum
 import functools
 import inspect
 from collections.abc import Callable
+from types import CodeType, FunctionType
 from typing import Any, TypeVar, cast
 
 import jax
@@ -24,6 +25,9 @@ Normalizer = Callable[[str, str, Any], Any]
 # of jax's concrete arrays has no public name.
 _CONCRETE: set[type] = set()
 _SCALARS = (bool, int, float, complex)
+
+# Stands where there is no value, not even None.
+_NO_VALUE = object()
 
 # How many forms of the static arguments an operation remembers before it starts anew.
 _REMEMBERED = 2048
@@ -58,14 +62,18 @@ def operation(
 
     def decorate(function: F) -> F:
         called = name or function.__name__
-        parameters = tuple(inspect.signature(function).parameters.values())
-        names = tuple(p.name for p in parameters)
+        # As inspect.signature would say, which takes as long as to load the module.
+        code = function.__code__
+        names = code.co_varnames[: code.co_argcount]
+        others = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS
+        if code.co_posonlyargcount or code.co_kwonlyargcount or code.co_flags & others:
+            raise TypeError(f"{called}: parameters must be positional or by keyword")
         count = len(names) - len(normalizers)
         if set(names[count:]) != set(normalizers):
             raise TypeError(f"{called}: the static parameters must be last")
+        forms = _StaticForms(called, function, names[count:], normalizers)
         together = names[:count] if alike is None else alike
-        forms = _StaticForms(called, function, parameters[count:], normalizers)
-        call = _with_fast_path(called, function, parameters, forms, together)
+        call = _with_fast_path(called, function, names, forms, together)
         computation.constant(call)
         return cast(F, call)
 
@@ -75,15 +83,11 @@ def operation(
 def _with_fast_path(
     operation: str,
     function: Callable[..., Any],
-    parameters: tuple[inspect.Parameter, ...],
+    names: tuple[str, ...],
     forms: "_StaticForms",
     alike: tuple[str, ...],
 ) -> Callable[..., Any]:
-    count = len(parameters) - forms.count
-    names = tuple(p.name for p in parameters)
-    if any(p.kind is not p.POSITIONAL_OR_KEYWORD for p in parameters):
-        raise TypeError(f"{operation}: parameters must be positional or by keyword")
-
+    count = len(names) - forms.count
     together = tuple(name in alike for name in names[:count])
 
     plans: dict[tuple[type, ...], _ScalarPlan] = {}
@@ -100,10 +104,7 @@ def _with_fast_path(
             return form.jitted(*operands)
         if not all(map(_is_concrete, operands)):
             if bounded.among(operands):
-                static = dict(zip(names[count:], form.static, strict=True))
-                return bounded_rules.apply(
-                    operation, function, names[:count], operands, static
-                )
+                return call_with_sizes(form, operands)
             typed = _with_typed_scalars(operation, names, together, operands)
             if typed is None:
                 return function(*operands, *form.static)
@@ -113,46 +114,96 @@ def _with_fast_path(
             operands = typed
         return form.jitted(*operands)
 
+    # By the static arguments in normal form.
+    jits_with_sizes: dict[tuple[Any, ...], Callable[..., Any]] = {}
+
+    def call_with_sizes(form: _Form, operands: tuple[Any, ...]) -> Any:
+        def apply(*operands: Any) -> Any:
+            static = dict(zip(names[count:], form.static, strict=True))
+            return bounded_rules.apply(
+                operation, function, names[:count], operands, static
+            )
+
+        if operation not in bounded_rules.RULES or not all(
+            map(_is_concrete_throughout, operands)
+        ):
+            return apply(*operands)
+        data = tuple(map(_data_of, operands))
+        typed = _with_typed_scalars(operation, names, together, data)
+        if typed is None:
+            return apply(*operands)
+        jitted = jits_with_sizes.get(form.static)
+        if jitted is None:
+            if len(jits_with_sizes) >= _REMEMBERED:
+                jits_with_sizes.clear()
+            jitted = jits_with_sizes[form.static] = jax.jit(apply, inline=True)
+        # Only scalars have become others.
+        return jitted(
+            *(
+                new if type(old) in _SCALARS else old
+                for old, new in zip(operands, typed, strict=True)
+            )
+        )
+
     defaults = function.__defaults__ or ()
-    make = _entry(count, len(names) - count, len(defaults))
-    call = make(_CONCRETE, forms.find, call_slowly, latest, *defaults)
-    call = _renamed(call, names)
-    call.__defaults__ = function.__defaults__
+
+    def write() -> Callable[..., Any]:
+        code = _code_of_call(count, forms.count, len(defaults))
+        call.__code__ = code.replace(
+            co_varnames=(*names, *code.co_varnames[len(names) :])
+        )
+        return call
+
+    call = FunctionType(
+        _code_of_first_call(),
+        {
+            "_write": write,
+            "_type": type,
+            "_concrete": _CONCRETE,
+            "_find": forms.find,
+            "_call_slowly": call_slowly,
+            "_with_scalars": latest,
+            "_plain": None,
+            "_latest": (_NO_VALUE,) * forms.count + (None,),
+            **{f"_default_{i}": value for i, value in enumerate(reversed(defaults))},
+        },
+        function.__name__,
+        function.__defaults__,
+    )
     functools.update_wrapper(call, function)
     if operation != function.__name__:
         call.__qualname__ = operation  # Python's errors name the public function
     return call
 
 
-def _renamed(
-    call: Callable[..., Any], parameters: tuple[str, ...]
-) -> Callable[..., Any]:
-    """The function with the given names for its parameters."""
-    code = call.__code__
-    names = (*parameters, *code.co_varnames[len(parameters) :])
-    call.__code__ = code.replace(co_varnames=names)
-    return call
+@functools.cache
+def _code_of_first_call() -> CodeType:
+    """The code with which an operation begins: it puts the other in its place.
+
+    A program uses few of the operations. To write code for all of them would be a fifth
+    of what it takes to import the package.
+    """
+    return _compiled("""
+def call(*arguments, **by_name):
+    return _write()(*arguments, **by_name)
+""")
 
 
 @functools.cache
-def _entry(
+def _code_of_call(
     operand_count: int, static_count: int, default_count: int
-) -> Callable[..., Any]:
-    """What makes the function that takes every call of an operation.
+) -> CodeType:
+    """The code of the function that takes every call of an operation.
 
-    Its code is written out for so many parameters, as that of a dataclass is: Python
-    then binds the arguments itself, in a tenth of the time of any loop over ``*args``
-    and ``**kwargs``, and words the error where they do not fit. The names are put in
-    later: to compile code for every operation would take as long as the rest of the
-    package takes to import.
+    It is written out for so many parameters, as that of a dataclass is: Python then
+    binds the arguments itself, in a tenth of the time of any loop over ``*args`` and
+    ``**kwargs``, and words the error where they do not fit. What belongs to the one
+    operation are its globals. The names of the parameters are put in later, as one code
+    serves all operations of the same form.
     """
     operands = tuple(f"_operand_{i}" for i in range(operand_count))
     static = tuple(f"_static_{i}" for i in range(static_count))
-    names = (*operands, *static)
-    required = names[: len(names) - default_count]
-    optional = names[len(required) :]
-    parameters = ", ".join([*required, *(f"{name}=None" for name in optional)])
-    defaults = ", ".join(f"_default_{name}" for name in optional)
+    parameters = ", ".join((*operands, *static))
     passed = ", ".join(operands)
     written = f"({_listed('{}', static)})"
 
@@ -161,52 +212,53 @@ def _entry(
     # own, but much more in between two programs of XLA, where nothing of it is in the
     # processor's caches.
     find_form = f"""
+    _form = _plain
+    if _form is None:
+        _form = _plain = _find({written})"""
+    if static:
+        are_defaults = "False"
+        if static_count <= default_count:
+            are_defaults = " and ".join(
+                f"{name} is _default_{i}" for i, name in enumerate(reversed(static))
+            )
+        find_form = f"""
+    if {are_defaults}:
         _form = _plain
         if _form is None:
-            _form = _plain = _find({written})"""
-    if static:
-        are_defaults = _all("{0} is _default_{0}", static)
-        if len(static) > default_count:
-            are_defaults = "False"
-        find_form = f"""
-        if {are_defaults}:
-            _form = _plain
-            if _form is None:
-                _form = _plain = _find({written})
-        else:
-            {_listed("_latest_{}", static)} _form = _latest
-            if not ({_all("{0} is _latest_{0}", static)}):
-                _form = _find({written})
-                if _form.is_remembered:
-                    _latest = (*_form.written, _form)"""
+            _form = _plain = _find({written})
+    else:
+        {_listed("_latest_{}", static)} _form = _latest
+        if not ({_all("{0} is _latest_{0}", static)}):
+            _form = _find({written})
+            if _form.is_remembered:
+                _latest = (*_form.written, _form)"""
 
     # The same for scalars like those of the call before.
     call_jit = f"""
-        return _form.jitted({passed})"""
+    return _form.jitted({passed})"""
     if operands:
         call_jit = f"""
-        if {_all("_type({}) in _concrete", operands)}:
-            return _form.jitted({passed})
-        _operands = ({_listed("{}", operands)})
-        {_listed("_type_{}", operands)} _array, _dtype = _with_scalars[0]
-        if ({_all("_type({0}) is _type_{0}", operands)}
-            and _operands[_array].dtype is _dtype):
-            return _form.jitted({passed})
-        return _call_slowly(_form, _operands)"""
+    if {_all("_type({}) in _concrete", operands)}:
+        return _form.jitted({passed})
+    _operands = ({_listed("{}", operands)})
+    {_listed("_type_{}", operands)} _array, _dtype = _with_scalars[0]
+    if ({_all("_type({0}) is _type_{0}", operands)}
+        and _operands[_array].dtype is _dtype):
+        return _form.jitted({passed})
+    return _call_slowly(_form, _operands)"""
 
-    code = f"""
-def make(_concrete, _find, _call_slowly, _with_scalars, {defaults}):
-    _plain = None
-    _latest = ({"_unset, " * len(static)}None)
-    def call({parameters}):
-        nonlocal _plain, _latest
+    return _compiled(f"""
+def call({parameters}):
+    global _plain, _latest
 {find_form}
 {call_jit}
-    return call
-"""
-    namespace = {"__name__": __name__, "_type": type, "_unset": object()}
-    exec(compile(code, "<call of an operation>", "exec"), namespace)
-    return cast(Callable[..., Any], namespace["make"])
+""")
+
+
+def _compiled(definition: str) -> CodeType:
+    """The code of the one function that a text defines."""
+    module = compile(definition, "<call of an operation>", "exec")
+    return next(code for code in module.co_consts if isinstance(code, CodeType))
 
 
 def _listed(form: str, names: tuple[str, ...]) -> str:
@@ -250,14 +302,17 @@ class _StaticForms:
         self,
         operation: str,
         function: Callable[..., Any],
-        parameters: tuple[inspect.Parameter, ...],
+        parameters: tuple[str, ...],
         normalizers: dict[str, Normalizer],
     ) -> None:
         self.count = len(parameters)
         self._operation = operation
         self._function = function
+        given = reversed(function.__defaults__ or ())
+        defaults = dict(zip(reversed(parameters), given, strict=False))
         self._static = tuple(
-            (p.name, normalizers[p.name], p.default) for p in parameters
+            (name, normalizers[name], defaults.get(name, _NO_VALUE))
+            for name in parameters
         )
         self._jits: dict[tuple[Any, ...], Callable[..., Any]] = {}
         # By the ids of the arguments as written.
@@ -453,3 +508,24 @@ def _is_concrete(value: Any) -> bool:
         and checks.is_element_type(value.dtype)
         and not isinstance(value, np.ma.MaskedArray)
     )
+
+
+def _is_concrete_throughout(value: Any) -> bool:
+    """Whether all that BoundedArrays hold is concrete, also those in a sequence."""
+    if isinstance(value, (tuple, list)):
+        return all(map(_is_concrete_throughout, value))
+    if not isinstance(value, bounded.BoundedArray):
+        return True
+    sizes = value.sizes
+    return (
+        _is_concrete(value.data)
+        and isinstance(sizes, tuple)
+        and all(size is None or _is_concrete(size) for size in sizes)
+    )
+
+
+def _data_of(value: Any) -> Any:
+    """The data of a BoundedArray, and of each in a sequence."""
+    if isinstance(value, (tuple, list)):
+        return [_data_of(x) for x in value]
+    return bounded.data_of(value)

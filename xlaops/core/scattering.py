@@ -9,6 +9,7 @@ import numpy as np
 from jax import Array, lax
 
 from ..types import ScatterDimensionNumbers
+from ..types.record import Record
 from . import checks, mixing
 from .compat import batching, ir, stablehlo
 from .computation import Computation
@@ -32,8 +33,7 @@ _OF_LAX = {
 }
 
 
-@dataclasses.dataclass(frozen=True)
-class Positions:
+class Positions(Record):
     """How indices say where windows go.
 
     Attributes:

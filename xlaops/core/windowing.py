@@ -10,6 +10,7 @@ import numpy as np
 from jax import Array, lax
 
 from .. import types
+from ..types.record import Record
 from . import checks, folding, mixing
 from .compat import batching, stablehlo
 from .computation import Computation
@@ -36,8 +37,7 @@ _MANY = 32
 _OF_LAX = {"add": (lax.add, "iufc"), "max": (lax.max, "iuf"), "min": (lax.min, "iuf")}
 
 
-@dataclasses.dataclass(frozen=True)
-class Window:
+class Window(Record):
     """A window, by dimension of the array it moves over.
 
     Attributes:

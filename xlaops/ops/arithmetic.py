@@ -305,8 +305,8 @@ def pow(lhs: ArrayLike, rhs: ArrayLike, broadcast_dimensions: Dims = ()) -> Arra
     x, y = broadcasting.binary("pow", lhs, rhs, broadcast_dimensions, "iufc")
     if checks.kind(x.dtype) == "i":
         base, exponent = broadcasting.stretched(x, y)
-        if compat.FOLDED_POWER_IS_WRONG and not any(
-            map(broadcasting.is_explicitly_sharded, (base, exponent))
+        if compat.FOLDED_POWER_IS_WRONG and not primitive.has_sharding_in_type(
+            base, exponent
         ):
             return _power_with_sign(base, exponent)
         return _signed_power(base, exponent)
@@ -429,7 +429,7 @@ def _guarded_division(
     """
     if isinstance(y, np.ndarray) and np.all(y != 0):
         return divide(x, y)  # a Python scalar, known not to be zero
-    if any(map(broadcasting.is_explicitly_sharded, (x, y))):
+    if primitive.has_sharding_in_type(x, y):
         return divide(x, y)  # no constant is sharded
     x, y = broadcasting.stretched(x, y)
     is_zero = lax.eq(y, lax.full_like(y, 0))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
@@ -15,10 +14,10 @@ from .arguments import (
     shown,
 )
 from .enums import ChannelType
+from .record import Record
 
 
-@dataclasses.dataclass(frozen=True)
-class ReplicaGroup:
+class ReplicaGroup(Record):
     """The replicas that one collective operation joins, in their order.
 
     Args:
@@ -60,8 +59,7 @@ class ReplicaGroup:
         return f"{{{','.join(map(str, self.replica_ids))}}}"
 
 
-@dataclasses.dataclass(frozen=True)
-class ChannelHandle:
+class ChannelHandle(Record):
     """The number of a channel, and between which ends it carries data.
 
     Args:
@@ -107,8 +105,7 @@ class ChannelHandle:
         return cls(number)
 
 
-@dataclasses.dataclass(frozen=True)
-class SourceTarget:
+class SourceTarget(Record):
     """One transfer of a permutation: from which replica to which.
 
     Args:

@@ -21,6 +21,7 @@ from .arguments import (
     sequence,
     shown,
 )
+from .record import Record
 
 # XLA writes a convolution's spatial dimensions as one digit each, and every position up
 # to the largest dimension number as one character: more than these have no such text.
@@ -28,8 +29,7 @@ _MAX_SPATIAL_IN_TEXT: Final = 10
 _MAX_RANK_IN_TEXT: Final = 64
 
 
-@dataclasses.dataclass(frozen=True)
-class ConvolutionDimensionNumbers:
+class ConvolutionDimensionNumbers(Record):
     """The batch, feature and spatial dimensions of a convolution's three arrays.
 
     The i-th numbers of the three ``spatial_dimensions`` belong to one another.

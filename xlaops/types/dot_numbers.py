@@ -21,11 +21,11 @@ from .arguments import (
     require_equal_lengths,
     shown,
 )
+from .record import Record
 from .scanner import Scanner
 
 
-@dataclasses.dataclass(frozen=True)
-class DotDimensionNumbers:
+class DotDimensionNumbers(Record):
     """The contracting and batch dimensions of a general dot product.
 
     The i-th contracting dimensions of the two sides are multiplied and summed over, the
@@ -155,8 +155,7 @@ _DOT_ATTRIBUTES: Final = {
 }
 
 
-@dataclasses.dataclass(frozen=True)
-class RaggedDotDimensionNumbers:
+class RaggedDotDimensionNumbers(Record):
     """The dimensions of a dot product whose ``lhs`` consists of groups of rows.
 
     Args:

@@ -21,15 +21,19 @@ def _key(name: str) -> str:
 class DocumentEnum(enum.StrEnum):
     """An enumeration whose members are their names in the document."""
 
-    @classmethod
-    def _proto_numbers(cls) -> dict[int, str]:
-        """The numbers in XLA's protocol buffer, where it has the enumeration."""
-        return {}
+    def __init_subclass__(
+        cls, *, first_number: int | None = None, prefix: str = ""
+    ) -> None:
+        """Says how else members are written.
 
-    @classmethod
-    def _name_prefix(cls) -> str:
-        """What all names begin with, and what may be left out."""
-        return ""
+        Args:
+            first_number: the number of the first member in XLA's protocol buffer; those
+                of the others follow. None where it has no such enumeration.
+            prefix: what all names begin with, and what may be left out.
+        """
+        super().__init_subclass__()
+        cls.__first_number = first_number
+        cls.__prefix = prefix
 
     @classmethod
     def coerce(cls, value: Any) -> Self:
@@ -54,17 +58,18 @@ class DocumentEnum(enum.StrEnum):
                     f"{cls.__name__}: value must be {accepted}, got {value!r}"
                 )
             value = value.name
-        numbers = cls._proto_numbers()
+        first = cls.__first_number
         if isinstance(value, str):
             key = _key(_CPP_PREFIX.sub("", value, count=1))
-            prefix = _key(cls._name_prefix())
+            prefix = _key(cls.__prefix)
             for member in cls:
                 if _key(member.name) in (key, prefix + key):
                     return member
-        elif numbers:
+        elif first is not None:
+            numbers = dict(enumerate(cls, first))
             number = integer(value, cls.__name__, f"value ({accepted})")
             if number in numbers:
-                return cls[numbers[number]]
+                return numbers[number]
             accepted += " or a number of " + ", ".join(map(str, numbers))
         else:
             raise TypeError(
@@ -140,7 +145,7 @@ class ComparisonType(DocumentEnum):
         return super().coerce(value)
 
 
-class FftType(DocumentEnum):
+class FftType(DocumentEnum, first_number=0):
     """The kind of Fourier transform.
 
     Example:
@@ -158,16 +163,12 @@ class FftType(DocumentEnum):
     RFFT = "RFFT"
     IRFFT = "IRFFT"
 
-    @classmethod
-    def _proto_numbers(cls) -> dict[int, str]:
-        return {0: "FFT", 1: "IFFT", 2: "RFFT", 3: "IRFFT"}
-
     def to_lax(self) -> lax.FftType:
         """The member of ``lax.FftType``."""
         return getattr(lax.FftType, self.name)
 
 
-class RandomAlgorithm(DocumentEnum):
+class RandomAlgorithm(DocumentEnum, first_number=0, prefix="RNG_"):
     """The generator of random bits.
 
     Example:
@@ -184,20 +185,12 @@ class RandomAlgorithm(DocumentEnum):
     RNG_THREE_FRY = "RNG_THREE_FRY"
     RNG_PHILOX = "RNG_PHILOX"
 
-    @classmethod
-    def _proto_numbers(cls) -> dict[int, str]:
-        return {0: "RNG_DEFAULT", 1: "RNG_THREE_FRY", 2: "RNG_PHILOX"}
-
-    @classmethod
-    def _name_prefix(cls) -> str:
-        return "RNG_"
-
     def to_lax(self) -> lax.RandomAlgorithm:
         """The member of ``lax.RandomAlgorithm``."""
         return lax.RandomAlgorithm[self.name]
 
 
-class Transpose(DocumentEnum):
+class Transpose(DocumentEnum, first_number=1):
     """What is done to the matrix of a triangular solve first.
 
     Example:
@@ -214,12 +207,8 @@ class Transpose(DocumentEnum):
     TRANSPOSE = "TRANSPOSE"
     ADJOINT = "ADJOINT"
 
-    @classmethod
-    def _proto_numbers(cls) -> dict[int, str]:
-        return {1: "NO_TRANSPOSE", 2: "TRANSPOSE", 3: "ADJOINT"}
 
-
-class Precision(DocumentEnum):
+class Precision(DocumentEnum, first_number=0):
     """How exactly an operand of a product is represented.
 
     Example:
@@ -236,10 +225,6 @@ class Precision(DocumentEnum):
     HIGH = "HIGH"
     HIGHEST = "HIGHEST"
     PACKED_NIBBLE = "PACKED_NIBBLE"
-
-    @classmethod
-    def _proto_numbers(cls) -> dict[int, str]:
-        return {0: "DEFAULT", 1: "HIGH", 2: "HIGHEST", 3: "PACKED_NIBBLE"}
 
     def to_lax(self) -> lax.Precision:
         """The member of ``lax.Precision``.
@@ -320,7 +305,7 @@ class PrecisionAlgorithm(DocumentEnum):
         return lax.DotAlgorithmPreset[name]
 
 
-class AccuracyMode(DocumentEnum):
+class AccuracyMode(DocumentEnum, first_number=0):
     """How accurate the result of an elementwise function must be.
 
     Example:
@@ -335,12 +320,8 @@ class AccuracyMode(DocumentEnum):
     DEFAULT = "DEFAULT"
     HIGHEST = "HIGHEST"
 
-    @classmethod
-    def _proto_numbers(cls) -> dict[int, str]:
-        return {0: "DEFAULT", 1: "HIGHEST"}
 
-
-class ChannelType(DocumentEnum):
+class ChannelType(DocumentEnum, first_number=0):
     """Between which ends a channel carries data.
 
     Example:
@@ -357,12 +338,8 @@ class ChannelType(DocumentEnum):
     DEVICE_TO_HOST = "DEVICE_TO_HOST"
     HOST_TO_DEVICE = "HOST_TO_DEVICE"
 
-    @classmethod
-    def _proto_numbers(cls) -> dict[int, str]:
-        return {number: member.name for number, member in enumerate(cls)}
 
-
-class CustomCallSchedule(DocumentEnum):
+class CustomCallSchedule(DocumentEnum, first_number=0, prefix="SCHEDULE_"):
     """Where a custom call stands in the order of a program.
 
     Example:
@@ -378,16 +355,8 @@ class CustomCallSchedule(DocumentEnum):
     SCHEDULE_LATEST = "SCHEDULE_LATEST"
     SCHEDULE_EARLIEST = "SCHEDULE_EARLIEST"
 
-    @classmethod
-    def _proto_numbers(cls) -> dict[int, str]:
-        return {number: member.name for number, member in enumerate(cls)}
 
-    @classmethod
-    def _name_prefix(cls) -> str:
-        return "SCHEDULE_"
-
-
-class CustomCallApiVersion(DocumentEnum):
+class CustomCallApiVersion(DocumentEnum, first_number=0, prefix="API_VERSION_"):
     """How a program calls the code behind a custom call.
 
     Example:
@@ -404,14 +373,6 @@ class CustomCallApiVersion(DocumentEnum):
     API_VERSION_STATUS_RETURNING = "API_VERSION_STATUS_RETURNING"
     API_VERSION_STATUS_RETURNING_UNIFIED = "API_VERSION_STATUS_RETURNING_UNIFIED"
     API_VERSION_TYPED_FFI = "API_VERSION_TYPED_FFI"
-
-    @classmethod
-    def _proto_numbers(cls) -> dict[int, str]:
-        return {number: member.name for number, member in enumerate(cls)}
-
-    @classmethod
-    def _name_prefix(cls) -> str:
-        return "API_VERSION_"
 
     @property
     def number(self) -> int:

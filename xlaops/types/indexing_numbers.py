@@ -7,7 +7,6 @@ ranks and sizes are for the operations.
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
@@ -23,10 +22,10 @@ from .arguments import (
     require_equal_lengths,
     shown,
 )
+from .record import Record
 
 
-@dataclasses.dataclass(frozen=True)
-class GatherDimensionNumbers:
+class GatherDimensionNumbers(Record):
     """Which dimensions of a gather's operand, indices and output belong together.
 
     Args:
@@ -121,8 +120,7 @@ class GatherDimensionNumbers:
         )
 
 
-@dataclasses.dataclass(frozen=True)
-class ScatterDimensionNumbers:
+class ScatterDimensionNumbers(Record):
     """Which dimensions of a scatter's operand, indices and updates belong together.
 
     Args:

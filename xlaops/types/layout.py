@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import re
 from collections.abc import Iterable
 from typing import Any, ClassVar, Final
@@ -16,14 +15,14 @@ from .arguments import (
     shown,
 )
 from .element_type import element_type_name
+from .record import Record
 from .scanner import Scanner
 
 _UNSIGNED: Final = ("u1", "u2", "u4", "u8", "u16", "u32", "u64")
 _DIM_LEVEL_TYPE: Final = re.compile(r"[DCS]\+?~?")
 
 
-@dataclasses.dataclass(frozen=True)
-class Tile:
+class Tile(Record):
     """The sizes of one tile: the minor-most dimensions are cut into blocks of them.
 
     Args:
@@ -64,8 +63,7 @@ class Tile:
         return f"({','.join(sizes)})"
 
 
-@dataclasses.dataclass(frozen=True)
-class SplitConfig:
+class SplitConfig(Record):
     """Where one dimension is split over several memories.
 
     Args:
@@ -97,8 +95,7 @@ class SplitConfig:
         return f"({self.dimension}:{','.join(map(str, self.split_indices))})"
 
 
-@dataclasses.dataclass(frozen=True)
-class Layout:
+class Layout(Record):
     """The order of an array's dimensions in memory, with tiles and memory space.
 
     Args:

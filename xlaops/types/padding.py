@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import re
 from collections.abc import Mapping
 from typing import Any, Final, NoReturn
@@ -16,13 +15,13 @@ from .arguments import (
     shown,
 )
 from .enums import Padding
+from .record import Record
 from .scanner import INT64_MAX
 
 _DIMENSION: Final = re.compile(r"(-?\d{1,19})_(-?\d{1,19})(?:_(\d{1,19}))?")
 
 
-@dataclasses.dataclass(frozen=True)
-class PaddingConfigDimension:
+class PaddingConfigDimension(Record):
     """The padding of one dimension.
 
     Args:
@@ -80,8 +79,7 @@ class PaddingConfigDimension:
         return cls(*numbers)
 
 
-@dataclasses.dataclass(frozen=True)
-class PaddingConfig:
+class PaddingConfig(Record):
     """The padding of every dimension of an array.
 
     ``str`` gives what HLO text writes: ``low_high`` for each dimension, joined by

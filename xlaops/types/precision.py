@@ -11,10 +11,10 @@ from jax import lax
 
 from .arguments import freeze, from_mapping, integer, sequence, shown
 from .enums import AccuracyMode, Precision, PrecisionAlgorithm
+from .record import Record
 
 
-@dataclasses.dataclass(frozen=True)
-class PrecisionConfig:
+class PrecisionConfig(Record):
     """The precision of each operand of a dot product or convolution.
 
     Args:
@@ -113,8 +113,7 @@ class PrecisionConfig:
         return cast(Any, tuple(p.to_lax() for p in self.operand_precision))
 
 
-@dataclasses.dataclass(frozen=True)
-class Tolerance:
+class Tolerance(Record):
     """The largest error that an elementwise function may make.
 
     Args:
@@ -149,8 +148,7 @@ class Tolerance:
             )
 
 
-@dataclasses.dataclass(frozen=True)
-class ResultAccuracy:
+class ResultAccuracy(Record):
     """The accuracy asked of an elementwise function: a mode or a tolerance.
 
     Args:

@@ -20,6 +20,7 @@ from .element_type import (
     element_type_name,
 )
 from .layout import Layout, scan_layout
+from .record import Record
 from .scanner import INT64_MAX, Scanner
 
 # In the body of Shape, "tuple" is the constructor Shape.tuple: these stand in for it.
@@ -42,8 +43,7 @@ _PLAIN_ARRAY: Final = re.compile(
 _INDEX_COMMENT_INTERVAL: Final = 5
 
 
-@dataclasses.dataclass(frozen=True, repr=False)
-class Shape:
+class Shape(Record):
     """An element type with dimensions and a layout, or a tuple of shapes.
 
     The constructors :meth:`array`, :meth:`tuple`, :meth:`token`, :meth:`opaque`,
