@@ -16,11 +16,12 @@ import numpy as np
 import report
 from jax import lax
 
-from xlaops.indexing import IndexingMap, constant, dim, sparsity
+from xlaops.indexing import IndexingMap, sparsity
 from xlaops.indexing.analysis import analyze
 from xlaops.indexing.composition import compose
 from xlaops.indexing.flow import Flow
 from xlaops.indexing.graph import Graph
+from xlaops.indexing.primitives import building
 
 PARTS = ("chains", "layer", "residual", "convolutions", "patterns")
 
@@ -83,18 +84,6 @@ def _factors(n: int, chance: random.Random) -> tuple[int, ...]:
     return tuple(sizes)
 
 
-def _reshape(new: Sequence[int], old: Sequence[int]) -> IndexingMap:
-    """The map of a reshape from the new shape to the old one."""
-    position = constant(0)
-    for i, n in enumerate(new):
-        position = position * n + dim(i)
-    index = []
-    for n in reversed(old):
-        index.append(position % n)
-        position = position // n
-    return IndexingMap(new, index[::-1], result_bounds=old).simplify()
-
-
 def _chain(chance: random.Random, kinds: Sequence[str]) -> list[IndexingMap]:
     """Steps there and back, of which the composition is the identity."""
     n = chance.choice([24, 36, 48, 60, 72, 96, 120, 144, 180, 240])
@@ -105,29 +94,20 @@ def _chain(chance: random.Random, kinds: Sequence[str]) -> list[IndexingMap]:
         kind = chance.choice(kinds)
         if kind == "reshape":
             new = _factors(n, chance)
-            there.append(_reshape(shape, new))
-            back.insert(0, _reshape(new, shape))
+            there.append(building.reshaped(shape, new))
+            back.insert(0, building.reshaped(new, shape))
             shape = new
         elif kind == "reverse":
-            index = [
-                size - 1 - dim(i) if chance.random() < 0.5 else dim(i)
-                for i, size in enumerate(shape)
-            ]
-            there.append(IndexingMap(shape, index, result_bounds=shape))
+            axes = tuple([i for i in range(len(shape)) if chance.random() < 0.5])
+            there.append(building.mirrored(shape, axes))
             back.insert(0, there[-1])
         else:
             order = list(range(len(shape)))
             chance.shuffle(order)
             new = tuple([shape[i] for i in order])
-            there.append(IndexingMap(shape, [dim(i) for i in order], result_bounds=new))
-            back.insert(
-                0,
-                IndexingMap(
-                    new,
-                    [dim(order.index(i)) for i in range(len(order))],
-                    result_bounds=shape,
-                ),
-            )
+            turned = tuple([order.index(i) for i in range(len(order))])
+            there.append(building.transposed(shape, turned))
+            back.insert(0, building.transposed(new, tuple(order)))
             shape = new
     return [*there, *back]
 

@@ -230,6 +230,10 @@ def _member(module: str, name: str) -> str:
         lines += [f".. autoclass:: {module}.{name}", "", f"   Members: {members}."]
     else:
         lines += [f".. autoclass:: {module}.{name}", "   :members:"]
+        # What it has from classes in between counts as its own.
+        bases = [c for c in value.__mro__[1:] if c.__module__.startswith("xlaops.")]
+        if len(bases) > 1:
+            lines.append(f"   :inherited-members: {bases[-1].__name__}")
     return "\n".join([*lines, "```"])
 
 

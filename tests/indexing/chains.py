@@ -2,7 +2,7 @@
 
 import random
 
-from xlaops.indexing import IndexingMap, constant, dim
+from xlaops.indexing.primitives import building
 
 SIZES = [24, 36, 48, 60, 72, 96, 120, 144, 180, 240]
 ALL = ("reshape", "reverse", "transpose")
@@ -16,32 +16,18 @@ def _factors(n, rng):
     return tuple(factors)
 
 
-def _strides(shape):
-    strides = [1] * len(shape)
-    for i in reversed(range(len(shape) - 1)):
-        strides[i] = strides[i + 1] * shape[i + 1]
-    return strides
-
-
 def reshape(operand, result):
-    """The map from the result of a reshape to its operand, as it is computed."""
-    flat = constant(0)
-    for i, stride in enumerate(_strides(result)):
-        flat = flat + dim(i) * stride
-    sizes = zip(_strides(operand), operand, strict=True)
-    return IndexingMap(
-        result, [flat // s % n for s, n in sizes], result_bounds=operand
-    ).simplify()
+    """The map from the result of a reshape to its operand."""
+    return building.reshaped(tuple(result), tuple(operand))
 
 
 def reverse(shape, axes):
-    results = [n - 1 - dim(i) if i in axes else dim(i) for i, n in enumerate(shape)]
-    return IndexingMap(shape, results, result_bounds=shape)
+    return building.mirrored(tuple(shape), tuple(axes))
 
 
 def transpose(shape, permutation):
-    results = [dim(permutation.index(i)) for i in range(len(shape))]
-    return IndexingMap([shape[p] for p in permutation], results, result_bounds=shape)
+    result = tuple([shape[p] for p in permutation])
+    return building.transposed(result, tuple(permutation))
 
 
 def chains(kinds, seed, count=400):

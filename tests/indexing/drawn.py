@@ -31,13 +31,13 @@ def sums(draw, atoms):
 
 
 @st.composite
-def expressions(draw, leaves, depth=2, linear=False):
+def expressions(draw, leaves, depth=2, linear=False, kinds="//%%/%mM*"):
     """Sums of variables and, unless ``linear``, of what is made of such sums."""
     atoms = list(leaves)
     if not linear:
         for _ in range(draw(st.integers(0, depth))):
             inside = draw(sums(atoms))
-            kind = draw(st.sampled_from("//%%/%mM*"))
+            kind = draw(st.sampled_from(kinds))
             if kind == "/":
                 atoms.append(inside // draw(FACTORS))
             elif kind == "%":

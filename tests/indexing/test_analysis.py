@@ -119,3 +119,40 @@ def test_reasons_do_not_leak_from_equal_maps():
     assert one.reasons
     (one,) = analyze(exact, _struct(3, 3)).output_to_input()
     assert one.exact
+
+
+def test_a_part_of_a_larger_array_is_not_mistaken_for_a_whole_one():
+    # Results are remembered. The map into a concatenation equals the identity that an
+    # operation on elements has, and yet restricts what comes after it.
+    x = jax.ShapeDtypeStruct((3, 7), np.float32)
+    analyze(jnp.sin, x).output_to_input()
+    joined = analyze(
+        lambda x: jnp.pad(jnp.concatenate([x, x[:2] * 2]), ((1, 0), (0, 0))), x
+    )
+    assert [str(m) for m in joined.input_to_output()] == [
+        "(d0, d1) -> (d0 + 1, d1), domain: d0 in [0, 2], d1 in [0, 6]",
+        "(d0, d1) -> (d0 + 4, d1), domain: d0 in [0, 1], d1 in [0, 6]",
+    ]
+
+
+def test_collectives_over_the_axis_of_a_batch():
+    """They fold an axis of their operands, and need no devices."""
+
+    def row(x, y):
+        total, other = jax.lax.psum((x, y), "batch")
+        return x - total, other * jax.lax.pmax(y, "batch")
+
+    args = (
+        jax.ShapeDtypeStruct((4, 3), np.float32),
+        jax.ShapeDtypeStruct((4,), np.float32),
+    )
+    analysis = analyze(jax.vmap(row, axis_name="batch"), *args)
+    assert [str(one) for one in analysis.output_to_input(0, 0)] == [
+        "(d0, d1) -> (d0, d1), domain: d0 in [0, 3], d1 in [0, 2]",
+        "(d0, d1)[s0] -> (s0, d1), domain: d0 in [0, 3], d1 in [0, 2], s0 in [0, 3]",
+    ]
+    assert [str(one) for one in analysis.output_to_input(1, 1)] == [
+        "(d0)[s0] -> (s0), domain: d0 in [0, 3], s0 in [0, 3]"
+    ]
+    assert not analysis.output_to_input(0, 1)
+    assert not analysis.undefined

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from jax import lax
 
+import xlaops as xo
 from xlaops.indexing import IndexingMap, analyze
 
 from .observed import Arg, related
@@ -36,6 +37,19 @@ def _sliced_concat(*xs):
     return jnp.concatenate(xs, 1)[:, ::3]
 
 
+def _first_largest(x, y):
+    def combine(a, b):
+        first = a[0] >= b[0]
+        return [lax.select(first, p, q) for p, q in zip(a, b, strict=True)]
+
+    start = (jnp.float32(-np.inf), jnp.int32(0))
+    return lax.reduce((x, y), start, combine, (0,))
+
+
+def _first_largest_of(x, y):
+    return _first_largest(x, y)[0]
+
+
 def _gather(shape):
     numbers = lax.GatherDimensionNumbers(tuple(range(1, len(shape) + 1)), (), (0,))
     return lambda x, i: lax.gather(x, i, numbers, shape, mode="clip")
@@ -49,9 +63,41 @@ TO_INPUT = {
         0,
         "(d0, d1, d2) -> (d1), domain: d0 in [0, 3], d1 in [0, 5], d2 in [0, 4]",
     ),
+    "elementwise": (
+        lambda x, y: x * y,
+        [F((3, 7)), F((3, 7))],
+        1,
+        "(d0, d1) -> (d0, d1), domain: d0 in [0, 2], d1 in [0, 6]",
+    ),
+    "select by a scalar": (
+        lambda p, x, y: lax.select(p, x, y),
+        [Arg((), "bool"), F((5, 4)), F((5, 4))],
+        0,
+        "(d0, d1) -> (), domain: d0 in [0, 4], d1 in [0, 3]",
+    ),
+    "reverse": (
+        lambda x: lax.rev(x, (1, 2)),
+        [F((2, 9, 6))],
+        0,
+        "(d0, d1, d2) -> (d0, -d1 + 8, -d2 + 5), domain: d0 in [0, 1], d1 in [0, 8], "
+        "d2 in [0, 5]",
+    ),
+    "reshape with a dimension of size 1": (
+        lambda x: x.reshape(1, 9),
+        [F((9,))],
+        0,
+        "(d0, d1) -> (d0 * 9 + d1), domain: d0 in [0, 0], d1 in [0, 8]",
+    ),
+    "reshape expands": (
+        lambda x: x.reshape(2, 3, 4),
+        [F((24,))],
+        0,
+        "(d0, d1, d2) -> (d0 * 12 + d1 * 4 + d2), domain: d0 in [0, 1], d1 in [0, 2], "
+        "d2 in [0, 3]",
+    ),
     "concatenate": (
-        lambda x, y: jnp.concatenate([x, y], 1),
-        [*_CONCAT[:2]],
+        lambda x, y, z: jnp.concatenate([x, y, z], 1),
+        [*_CONCAT[:2], F((2, 1, 4))],
         1,
         "(d0, d1, d2) -> (d0, d1 - 3, d2), domain: d0 in [0, 1], "
         "d1 in [3, 8], d2 in [0, 3]",
@@ -79,6 +125,30 @@ TO_INPUT = {
         "domain: d0 in [0, 0], d1 in [0, 3], d2 in [0, 3], d3 in [0, 2], s0 in [0, 2], "
         "s1 in [0, 1], s2 in [0, 1], d1 * 2 + s0 in [1, 8], d2 * 2 + s1 in [1, 6]",
     ),
+    "convolution, padded, kernel": (
+        # Taps that fall on padding are not read.
+        _conv(((1, 1), (1, 1)), (2, 2)),
+        [F((1, 8, 6, 2)), F((3, 2, 2, 3))],
+        1,
+        "(d0, d1, d2, d3)[s0, s1, s2] -> (s0, s1, s2, d3), domain: d0 in [0, 0], "
+        "d1 in [0, 3], d2 in [0, 3], d3 in [0, 2], s0 in [0, 2], s1 in [0, 1], "
+        "s2 in [0, 1], d1 * 2 + s0 in [1, 8], d2 * 2 + s1 in [1, 6]",
+    ),
+    "convolution, batch groups": (
+        # Each of its own group only.
+        _conv("VALID", (1,), batch_group_count=3),
+        [F((6, 5, 2)), F((2, 2, 9))],
+        0,
+        "(d0, d1, d2)[s0, s1] -> ((d2 floordiv 3) * 2 + d0, d1 + s0, s1), domain: "
+        "d0 in [0, 1], d1 in [0, 3], d2 in [0, 8], s0 in [0, 1], s1 in [0, 1]",
+    ),
+    "dot, batch dimensions in another order": (
+        lambda x, y: lax.dot_general(x, y, (((2,), (0,)), ((3, 1), (1, 3)))),
+        [F((4, 3, 2, 5)), F((2, 5, 6, 3))],
+        1,
+        "(d0, d1, d2, d3)[s0] -> (s0, d0, d3, d1), domain: d0 in [0, 4], d1 in [0, 2], "
+        "d2 in [0, 3], d3 in [0, 5], s0 in [0, 1]",
+    ),
     "dot, left": (
         _dot,
         [F((3, 4, 6)), F((3, 6, 5))],
@@ -98,6 +168,18 @@ TO_INPUT = {
         [F((1, 8)), I],
         1,
         "(d0, d1) -> (), domain: d0 in [0, 0], d1 in [0, 2]",
+    ),
+    "slice at data, all of a dimension": (
+        lambda x, i, j, k: lax.dynamic_slice(x, (i, j, k), (1, 2, 6)),
+        [F((3, 2, 20)), I, I, I],
+        2,
+        "(d0, d1, d2) -> (), domain: d0 in [0, 0], d1 in [0, 1], d2 in [0, 5]",
+    ),
+    "slice at a number": (
+        lambda x: lax.dynamic_slice(x, (7,), (4,)),
+        [F((30,))],
+        0,
+        "(d0) -> (d0 + 7), domain: d0 in [0, 3]",
     ),
     "slice beyond": (
         lambda x: lax.dynamic_slice(x, (99,), (4,)),
@@ -204,6 +286,26 @@ TO_INPUT = {
         0,
         "(d0, d1, d2) -> (d0, d2), domain: d0 in [0, 6], d1 in [0, 0], d2 in [0, 3]",
     ),
+    "gather, iota past the end": (
+        # Past the end the last row is read.
+        lambda x: _gather((1, 4))(x, lax.broadcasted_iota(np.int32, (7, 1), 0)),
+        [F((5, 4))],
+        0,
+        "(d0, d1, d2){rt0} -> (min(d0, 4), d2), domain: d0 in [0, 6], d1 in [0, 0], "
+        "d2 in [0, 3], rt0 in [0, 0]",
+    ),
+    "reduce, result of the other operand": (
+        lambda x, y: _first_largest(x, y)[1],
+        [F((12, 5)), Arg((12, 5), "int32")],
+        0,
+        "(d0)[s0] -> (s0, d0), domain: d0 in [0, 4], s0 in [0, 11]",
+    ),
+    "reshape of concatenate, first": (
+        lambda x, y: jnp.concatenate([x, y]).reshape(3, 5),
+        [F((3,)), F((12,))],
+        0,
+        "(d0, d1) -> (d1), domain: d0 in [0, 0], d1 in [0, 2]",
+    ),
     "gather, indices": (
         lambda x, i: lax.gather(
             x,
@@ -266,6 +368,33 @@ TO_INPUT = {
 }
 
 TO_OUTPUT = {
+    "broadcast of the middle": (
+        lambda x: lax.broadcast_in_dim(x, (4, 6, 5), (1,)),
+        [F((6,))],
+        "(d0)[s0, s1] -> (s0, d0, s1), domain: d0 in [0, 5], s0 in [0, 3], "
+        "s1 in [0, 4]",
+    ),
+    "dot, right": (
+        lambda y, x: _dot(x, y),
+        [F((3, 6, 5)), F((3, 4, 6))],
+        "(d0, d1, d2)[s0] -> (d0, s0, d2), domain: d0 in [0, 2], d1 in [0, 5], "
+        "d2 in [0, 4], s0 in [0, 3]",
+    ),
+    "reduce, initial value": (
+        lambda c, x: xo.reduce([x], [c], jnp.maximum, [3, 1]),
+        [F(), F((5, 4, 3, 6))],
+        "()[s0, s1] -> (s0, s1), domain: s0 in [0, 4], s1 in [0, 2]",
+    ),
+    "reduce, two operands": (
+        _first_largest_of,
+        [F((12, 5)), Arg((12, 5), "int32")],
+        "(d0, d1) -> (d1), domain: d0 in [0, 11], d1 in [0, 4]",
+    ),
+    "reshape collapses": (
+        lambda x: x.reshape(15),
+        [F((3, 5))],
+        "(d0, d1) -> (d0 * 5 + d1), domain: d0 in [0, 2], d1 in [0, 4]",
+    ),
     "broadcast": (
         lambda x: lax.broadcast_in_dim(x, (3, 4, 5, 2), (0, 2)),
         [F((3, 5))],

@@ -1,6 +1,7 @@
 """Maps: what they are made of, how they are composed, changed and asked."""
 
 import copy
+import itertools
 import pickle
 
 import numpy as np
@@ -91,6 +92,23 @@ def test_maps_are_values():
             "name must be an identif",
         ),
         (lambda: Table([0.5]), TypeError, "values must be integers, got float64"),
+        (
+            lambda: Table(np.array([2**63], np.uint64)),
+            ValueError,
+            "values must fit 64 bits with a sign, got 9223372036854775808",
+        ),
+        (
+            lambda: IndexingMap([9], [D0 * 2**62]).evaluate([np.arange(5)]),
+            OverflowError,
+            r"values must fit 64 bits: d0 \* 4611686018427387904",
+        ),
+        (
+            lambda: IndexingMap([9], [], constraints={D0 * 2**62: 0}).contains(
+                [np.arange(5)]
+            ),
+            OverflowError,
+            "values must fit 64 bits",
+        ),
         (
             lambda: Owner("x", (D0,), Table([[1]])),
             ValueError,
@@ -302,6 +320,80 @@ def test_tables_are_read():
     assert m.drop_unused().runtimes == m.runtimes
 
 
+def _reading(results, dims, ranges, index, table, bounds=(-1, 5), constraints=()):
+    """A map with one runtime variable, which is read from a table."""
+    owner = Owner(str(table), index, Table(table))
+    return IndexingMap(
+        dims, results, ranges, [Variable(Interval(*bounds), "", owner)], constraints
+    )
+
+
+def _pairs(m, table, index, relate):
+    """The relation of such a map, by loops over its dimensions and range variables."""
+    found = set()
+    table = np.array(table)
+    for point in itertools.product(
+        *[range(v.bounds.lower, v.bounds.upper + 1) for v in m.dims + m.ranges]
+    ):
+        at = index(*point)
+        if all(0 <= i < n for i, n in zip(at, table.shape, strict=True)):
+            value = int(table[at])
+            low, high = m.runtimes[0].bounds
+            results = relate(*point, value) if low <= value <= high else None
+            if results is not None:
+                found.add((point[: len(m.dims)], results))
+    return found
+
+
+READING = {
+    # Unused, but not all indices are in the table.
+    "out of the table": (
+        lambda: _reading([D0], [4], [], (D0 - 1,), [3, 1]),
+        [3, 1],
+        lambda d: (d - 1,),
+        lambda d, rt: (d,),
+    ),
+    # What is solved for the dimension says where the dimension is read.
+    "offset by its own element": (
+        lambda: _reading([D0 + RT0], [4], [], (D0,), [3, 1, 0, 2]),
+        [3, 1, 0, 2],
+        lambda d: (d,),
+        lambda d, rt: (d + rt,),
+    ),
+    # The range variable is in no result, and yet not any of its values will do.
+    "range of an index": (
+        lambda: _reading(
+            [D0], [9], [3], (S0 // 2,), [4, 1], constraints={D0 - S0 - RT0: (-1, 0)}
+        ),
+        [4, 1],
+        lambda d, s: (s // 2,),
+        lambda d, s, rt: (d,) if -1 <= d - s - rt <= 0 else None,
+    ),
+    "range of an index with a constraint": (
+        lambda: _reading([RT0], [2], [3], (S0,), [4, 1, 2], constraints={S0 % 2: 1}),
+        [4, 1, 2],
+        lambda d, s: (s,),
+        lambda d, s, rt: (rt,) if s % 2 == 1 else None,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", READING)
+def test_forms_of_maps_that_read_tables(name):
+    make, table, index, relate = READING[name]
+    m = make()
+    truth = _pairs(m, table, index, relate)
+    assert truth
+    forms = (m, m.simplify(), m.drop_unused(), m.canonical(), m.inverse().inverse())
+    n = len(m.dims)
+    for form in (*forms, m.merge_ranges(), m.rescale()):
+        rows = form.relation().tolist()
+        assert {(tuple(r[:n]), tuple(r[n:])) for r in rows} == truth
+    k = len(m.results)
+    turned = m.inverse().relation().tolist()
+    assert {(tuple(r[k:]), tuple(r[:k])) for r in turned} == truth
+
+
 def test_values_that_nobody_knows_must_be_given():
     m = IndexingMap([4], [D0 + RT0], runtimes=[3])
     assert m.evaluate([1], (), [2]) == (3,)
@@ -421,6 +513,40 @@ def test_range_variables_may_be_others():
     assert a.equivalent(b) is True
 
 
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [
+        # one in the other's place, and turned round inside of a remainder
+        (
+            "()[s0, s1] -> (s0 * 2 + s1 * 9), domain: s0 in [0, 1], s1 in [0, 1]",
+            "()[s0, s1] -> (s0 * 9 + s1 * 2), domain: s0 in [0, 1], s1 in [0, 1]",
+        ),
+        (
+            "(d0)[s0] -> ((d0 * 6 + s0 * 3) mod 7), domain: d0 in [0, 2], s0 in [0, 1]",
+            "(d0)[s0] -> ((d0 * 6 + s0 * 4 + 3) mod 7), domain: d0 in [0, 2], "
+            "s0 in [0, 1]",
+        ),
+        # both turned round
+        (
+            "()[s0, s1] -> (s0 * s1, s0 * 5 + s1), domain: s0 in [0, 2], s1 in [0, 3]",
+            "()[s0, s1] -> (s0 * s1 - s0 * 3 - s1 * 2 + 6, s0 * -5 - s1 + 13), "
+            "domain: s0 in [0, 2], s1 in [0, 3]",
+        ),
+        # relating nothing, with or without range variables
+        (
+            "(d0)[s0] -> (d0), domain: d0 in [0, 4], s0 in [0, 2], d0 * 2 in [3, 3]",
+            "(d0) -> (d0), domain: d0 in [2, 1]",
+        ),
+    ],
+)
+def test_forms_of_one_relation_are_equal(a, b):
+    a, b = parse(a), parse(b)
+    assert brute_force.relation(a) == brute_force.relation(b)
+    assert a.equals(b)
+    assert a.canonical() == b.canonical()
+    assert a.canonical().canonical() == a.canonical()
+
+
 def test_equivalence_is_proved_or_not():
     a = parse("(d0) -> ((d0 * d0) mod 8), domain: d0 in [0, 99]")
     b = parse("(d0) -> (((d0 mod 8) * (d0 mod 8)) mod 8), domain: d0 in [0, 99]")
@@ -428,6 +554,10 @@ def test_equivalence_is_proved_or_not():
     assert a.equivalent(b, limit=10) is None
     assert a.equivalent(IndexingMap.identity([100])) is False
     assert a.equivalent(IndexingMap.identity([100, 1])) is False
+    unknown = IndexingMap.undefined([100], 1)
+    assert a.equivalent(unknown) is None
+    assert unknown.equivalent(a) is None
+    assert unknown.equivalent(unknown) is None
     runtime = IndexingMap(
         [4], [RT0], runtimes=[Variable(Interval(0, 3), "", Owner("i"))]
     )
@@ -509,3 +639,57 @@ def test_inverse_keeps_owners():
         str(inverse) == "(d0){rt0} -> (d0 + rt0), domain: d0 in [0, 2], rt0 in [0, 4]"
     )
     assert inverse.runtimes[0].owner.source == "i"
+
+
+# Bounds at the ends of 64 bits
+
+LEAST, MOST = Interval.ANY
+WIDE = [
+    "(d0)[s0] -> (d0 + s0), domain: d0 in [LEAST, MOST], s0 in [LEAST, MOST], "
+    "d0 + s0 in [LEAST, MOST]",
+    "(d0)[s0] -> (d0), domain: d0 in [0, 9], s0 in [-5, 5], d0 + s0 in [2, MOST]",
+    "(d0)[s0] -> (d0), domain: d0 in [0, 9], s0 in [-5, MOST], "
+    "d0 * 2 - s0 in [2, MOST]",
+    "(d0) -> (d0 * MOST + MOST), domain: d0 in [LEAST, MOST]",
+    "(d0) -> (d0), domain: d0 in [LEAST, MOST], d0 * MOST + MOST in [3, MOST]",
+    "(d0)[s0, s1] -> (s0 * 4 + s1, d0 * MOST), domain: d0 in [5, MOST], "
+    "s0 in [0, MOST], s1 in [0, MOST], (d0 + s0) floordiv MOST in [1, MOST]",
+]
+
+
+@pytest.mark.parametrize("text", WIDE)
+def test_wide_bounds_are_kept_or_become_unknown(text):
+    m = parse(text.replace("LEAST", str(LEAST)).replace("MOST", str(MOST)))
+    simple = m.simplify()
+    near = [LEAST, LEAST + 1, -1, 0, 1, 5, MOST - 1, MOST]
+    dims = [n for n in near if n in m.dims[0].bounds]
+    for d in dims:
+        for s in near:
+            if not all(s in v.bounds for v in m.ranges):
+                continue
+            point = [d], [s] * len(m.ranges)
+            assert simple.contains(*point) == m.contains(*point)
+            if m.contains(*point):
+                assert simple.evaluate(*point) == m.evaluate(*point)
+    for form in (m.canonical(), m.drop_unused(), m.rescale(), m.merge_ranges()):
+        assert len(form.dims) == 1
+    inverse = m.inverse()
+    assert inverse.is_undefined == ("bounds do not fit 64 bits" in inverse.reasons)
+    hull = IndexingMap.hull([m, m.replace(results=[7] * len(m.results))], "several")
+    assert not hull.exact
+
+
+def test_compositions_beyond_64_bits_are_unknown():
+    # The constraint that is left says more than an interval of 64 bits can.
+    first = IndexingMap([(-5, 5)], [D0 * 2**62 * 4 + 2**70])
+    second = IndexingMap([Interval.ANY], [D0], constraints={D0 * 3: (0, MOST)})
+    joined = first * second
+    assert joined.is_undefined or all(
+        joined.contains([d]) == second.contains(first.evaluate([d]))
+        for d in range(-5, 6)
+    )
+    moved = IndexingMap([(0, 2**40)], [D0 * 2**30]).compose(
+        IndexingMap([Interval.ANY], [D0 * 2**62])
+    )
+    assert moved.evaluate([3]) == (3 * 2**92,)
+    assert moved.inverse().is_undefined

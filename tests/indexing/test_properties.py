@@ -7,7 +7,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from indexing import brute_force, drawn
 
-from xlaops.indexing import IndexingMap
+from xlaops.indexing import IndexingMap, Interval, Variable, range_variable
+from xlaops.indexing.composition import identity_table, with_variables
 
 
 def _again(m):
@@ -56,6 +57,33 @@ def test_other_forms_relate_the_same_elements(m):
         assert len(form.ranges) <= len(m.ranges)
     assert m.equals(m.simplify())
     assert m.equals(m.canonical())
+
+
+def _otherwise(data, m):
+    """The map with its range variables in another order, moved and turned round."""
+    count = len(m.ranges)
+    places = data.draw(st.permutations(range(count)))
+    ranges = [None] * count
+    table = identity_table(m)
+    for i, (place, v) in enumerate(zip(places, m.ranges, strict=True)):
+        k = data.draw(st.integers(-3, 3))
+        low, high = v.bounds
+        s = range_variable(place)
+        turned = data.draw(st.booleans())
+        ranges[place] = (k - high, k - low) if turned else (low + k, high + k)
+        table[range_variable(i).terms[0][0]] = k - s if turned else s - k
+    ranges = tuple([Variable(Interval(*r)) for r in ranges])
+    return with_variables(m, table, m.dims, ranges, m.runtimes)
+
+
+@given(drawn.maps(ranges=3, runtimes=0), st.data())
+def test_range_variables_have_no_order_and_no_direction(m, data):
+    assume(not m.is_known_empty)
+    other = _otherwise(data, m)
+    assert brute_force.relation(other) == brute_force.relation(m)
+    assert m.equals(other)
+    assert m.canonical() == other.canonical()
+    assert m.canonical().canonical() == m.canonical()
 
 
 @given(drawn.maps())

@@ -166,3 +166,70 @@ def test_what_is_more_than_needed_says_why():
 def test_errors(call, error, message):
     with pytest.raises(error, match=message):
         call()
+
+
+def image_network(weights, x):
+    """A residual network with strides, as its users have them, without a head."""
+
+    def conv(x, w, stride=1):
+        numbers = ("NHWC", "HWIO", "NHWC")
+        return lax.conv_general_dilated(
+            x, w, (stride, stride), "SAME", dimension_numbers=numbers
+        )
+
+    x = conv(x, weights["stem"], 2)
+    window = (1, 3, 3, 1)
+    x = lax.reduce_window(x, -jnp.inf, lax.max, window, (1, 2, 2, 1), "SAME")
+    for block, stride in zip(weights["blocks"], (1, 2, 1, 2), strict=True):
+        y = jax.nn.relu(conv(x, block["first"], stride))
+        y = conv(y, block["second"])
+        x = jax.nn.relu(y + (conv(x, block["skip"], stride) if stride > 1 else x))
+    return x
+
+
+def test_a_residual_network():
+    """Its maps have far more points than may be looked at; its fields are known."""
+    channels = [(8, 8), (8, 12), (12, 12), (12, 16)]
+    weights = {
+        "stem": struct(7, 7, 3, 8),
+        "blocks": [
+            {
+                "first": struct(3, 3, a, b),
+                "second": struct(3, 3, b, b),
+                "skip": struct(1, 1, a, b),
+            }
+            for a, b in channels
+        ],
+    }
+    analysis = analyze(image_network, weights, struct(1, 224, 224, 3))
+    field = receptive_field(analysis, input="args[1]", index=(0, 7, 7, 3))
+    # Kernel by kernel from the end: two windows of 3 at steps of 16, 8, 8 and 4, the
+    # pooling, and the stem.
+    size = 1 + 2 * (16 + 8) + 4 * 8 + 2 * (8 + 4) + 4 * 4 + 2 * 2 + 6
+    assert field.windows[1].size == field.windows[2].size == size
+    assert field.windows[1].stride(1) == 16
+    (_, rows, columns, _) = field.box
+    assert rows == columns
+    low = field.windows[1].lower.terms[0][1] * 7 + field.windows[1].lower.constant
+    assert rows == (max(low, 0), min(low + size - 1, 223))
+    assert field.count == (rows[1] - rows[0] + 1) ** 2 * 3
+    assert field.exact
+    corner = receptive_field(analysis, input="args[1]", index=(0, 0, 0, 0))
+    assert corner.box[1] == (0, field.windows[1].upper.constant)
+    assert receptive_field(analysis, input="args[0]['stem']").count == 7 * 7 * 3 * 8
+
+
+def test_what_is_read_at_the_same_unknown_index_is_read_once():
+    """Each operation alone could read elsewhere; the formula knows better."""
+
+    def swapped(x, i):
+        part = lax.dynamic_slice(x, (i,), (2,))
+        return lax.dynamic_slice(
+            lax.dynamic_update_slice(jnp.zeros(9), part, (i,)), (i,), (2,)
+        )
+
+    analysis = analyze(swapped, struct(9), jax.ShapeDtypeStruct((), np.int32))
+    field = receptive_field(analysis, index=(1,))
+    expected = sorted({m for one in analysis.output_to_input(0, 0)
+                       for d, m in one.relation().tolist() if d == 1})  # fmt: skip
+    assert field.positions.ravel().tolist() == expected

@@ -184,11 +184,6 @@ EXACT = {
         _index(low=0, high=2),
         _index(low=0, high=3),
     ),
-    "dynamic_slice whole": (
-        lambda x, i: lax.dynamic_slice(x, (i, 1), (3, 3)),
-        X,
-        _index(),
-    ),
     "dynamic_slice known": (lambda x: lax.dynamic_slice(x, (9, -2), (2, 3)), X),
     "dynamic_update_slice": (
         lambda x, u, i: lax.dynamic_update_slice(x, u, (i, 1)),
@@ -324,6 +319,26 @@ EXACT = {
         X,
     ),
     "scan map": (lambda x: lax.map(lambda a: a[::-1], x), X),
+    "map of indices": (
+        lambda x: lax.map(lambda i: x[i] * x[i + 1], jnp.arange(3)),
+        F((5,)),
+    ),
+    "map of a table": (
+        lambda x: lax.map(lambda i: x[i], jnp.array([[3, 0], [1, 4], [0, 9]])),
+        F((5,)),
+    ),
+    "map of strange indices": (
+        lambda x: lax.map(
+            lambda i: lax.dynamic_slice(x, (i,), (2,)), jnp.array([-7, 2, 9, 1])
+        ),
+        F((5,)),
+    ),
+    "reverse scan of indices": (
+        lambda x: lax.scan(
+            lambda c, i: (c, x[i] + c), 0.0, jnp.arange(4), reverse=True
+        )[1],
+        F((4,)),
+    ),
     "scan consts": (
         lambda c, x, w: lax.scan(lambda c, a: (c * w, a + w), c, x),
         F((4,)),
@@ -411,6 +426,12 @@ GROUPS = Arg((2,), "int32", 0, 2)
 
 # Where maps may say more than is so, because values decide or nothing better is known.
 SOUND = {
+    # The index is read, although a slice of all elements can begin nowhere else.
+    "dynamic_slice whole": (
+        lambda x, i: lax.dynamic_slice(x, (i, 1), (3, 3)),
+        X,
+        _index(),
+    ),
     "unstack": (lambda x: jnp.unstack(x, axis=1), X),
     "approx_top_k": (lambda x: lax.approx_max_k(x, 2)[0], F((3, 8))),
     "ragged_dot": (lambda x, y, n: lax.ragged_dot(x, y, n), X, F((2, 4, 2)), GROUPS),
@@ -477,6 +498,28 @@ SOUND = {
             lambda c: c[0] < 3, lambda c: (c[0] + 1, jnp.roll(c[1], 1) + c[1]), (0, x)
         )[1],
         F((5,)),
+    ),
+    "while of a batch": (
+        lambda x: jax.vmap(
+            lambda v: lax.while_loop(
+                lambda c: c[0] < 2 + v[0], lambda c: (c[0] + 1, c[1] * 2 + v), (0.0, v)
+            )[1]
+        )(x),
+        F((3, 2), low=-2, high=2),
+    ),
+    "while of rows that meet": (
+        lambda x: jax.vmap(
+            lambda v: lax.while_loop(
+                lambda c: c[0] < 3 + v,
+                lambda c: (
+                    c[0] + 1,
+                    c[1] + lax.ppermute(c[1], "v", [(0, 1), (1, 2), (2, 0)]),
+                ),
+                (0.0, v),
+            )[1],
+            axis_name="v",
+        )(x),
+        F((3,)),
     ),
     "stencil loop": (
         lambda x: lax.fori_loop(0, 9, lambda i, c: c + 0.1 * jnp.roll(c, 1), x),

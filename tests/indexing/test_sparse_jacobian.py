@@ -191,3 +191,36 @@ def test_a_pattern_is_reused():
 def test_errors(call, error, message):
     with pytest.raises(error, match=message):
         call()
+
+
+@pytest.mark.parametrize("mode", ["forward", "reverse"])
+def test_a_second_result_is_returned_beside_the_jacobian(mode):
+    x = jnp.arange(4.0)
+    found, aux = jax.jit(
+        sparse_jacobian(
+            lambda x: (x[1:] ** 2, {"sum": x.sum()}), mode=mode, has_aux=True
+        )
+    )(x)
+    np.testing.assert_array_equal(found.todense()[:, 1:], np.diag(2 * x[1:]))
+    assert aux["sum"] == 6
+
+
+def test_arguments_by_keyword_and_of_no_type():
+    x = jnp.arange(1.0, 4)
+    jacobian = sparse_jacobian(
+        lambda x, y, how, *, scale=1.0: (
+            scale * y * (x[::-1] if how == "reversed" else x)
+        ),
+        argnums=-2,
+    )
+    # The keyword counts as no argument.
+    found = jacobian(x, x, "reversed", scale=jnp.array([1.0, 2.0, 5.0]))
+    np.testing.assert_array_equal(found.data, [3, 4, 5])
+    np.testing.assert_array_equal(jacobian(x, x, "kept").data, [1, 2, 3])
+    other = sparse_jacobian(lambda x, how: x[::-1] if how == "reversed" else x)
+    assert other(x, "reversed").indices.tolist() == [[0, 2], [1, 1], [2, 0]]
+    assert other(x, "kept").indices.tolist() == [[0, 0], [1, 1], [2, 2]]
+    with pytest.raises(
+        TypeError, match="arguments that are no arrays must be hashable"
+    ):
+        other(x, {1, 2})

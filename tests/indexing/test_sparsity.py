@@ -371,3 +371,77 @@ def test_without_scipy(monkeypatch):
     monkeypatch.setitem(sys.modules, "scipy.sparse", None)
     with pytest.raises(ImportError, match="SciPy must be installed"):
         sparsity(lambda x: x, struct(3)).to_scipy()
+
+
+@pytest.mark.parametrize(
+    ("f", "shape"),
+    [
+        (lambda u: u.at[0].set(u[1]).at[-1].set(2 * u[-2]), (6,)),
+        (lambda u: u.at[:, 0].set(u[:, 1]).at[-1].set(0.0), (4, 3)),
+        (lambda u: u.at[1:-1].set(u[2:] - u[:-2]), (7,)),
+        (lambda u: u.at[jnp.array([0, 9, -1])].set(0.0, mode="drop"), (5,)),
+        (lambda u: u.at[jnp.array([0, 9])].set(0.0, mode="clip"), (5,)),
+        (lambda u: u.at[jnp.arange(4), jnp.arange(4)].set(0.0), (4, 4)),
+        (lambda u: u.at[:, ::2].set(0.0), (2, 6)),
+    ],
+)
+def test_what_a_scatter_overwrites_is_not_read(f, shape):
+    """Boundary conditions: rows that are replaced keep nothing of what was there."""
+    pattern = sparsity(f, jax.ShapeDtypeStruct(shape, np.float32))
+    x = jnp.asarray(np.random.default_rng(0).standard_normal(shape), jnp.float32)
+    size = x.size
+    np.testing.assert_array_equal(
+        pattern.dense(), np.asarray(jax.jacobian(f)(x)).reshape(-1, size) != 0
+    )
+    assert pattern.exact
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda u: u.at[1:3, 1:3].set(0.0),
+        lambda u: u.at[jnp.array([0, 2, 3, 0]), jnp.array([1, 3, 0, 3])].set(0.0),
+    ],
+)
+def test_what_a_scatter_overwrites_here_and_there_is_a_reason(f):
+    pattern = sparsity(f, jax.ShapeDtypeStruct((5, 5), np.float32))
+    assert pattern.nnz == 25
+    assert not pattern.exact
+    assert "overwrites" in pattern.reasons[0]
+
+
+def test_of_a_pair_only_the_first_one_counts():
+    x = jax.ShapeDtypeStruct((5,), np.float32)
+    pattern = sparsity(lambda x: (x[1:], x.astype(int)), x, has_aux=True)
+    assert pattern.shape == (4, 5)
+    with pytest.raises(TypeError, match="f must return a pair with has_aux, got"):
+        sparsity(lambda x: x, x, has_aux=True)
+
+
+def test_arguments_that_are_no_arrays_are_handed_on():
+    x = jax.ShapeDtypeStruct((5,), np.float32)
+    f = jax.jit(
+        lambda x, how: x[::-1] if how == "reversed" else x, static_argnames="how"
+    )
+    assert sparsity(f, x, "reversed").coo()[1].tolist() == [4, 3, 2, 1, 0]
+    assert sparsity(f, x, "kept").coo()[1].tolist() == [0, 1, 2, 3, 4]
+    with pytest.raises(
+        TypeError, match=r"args\[1\] must have a floating type.*got str"
+    ):
+        sparsity(f, x, "kept", argnums=1)
+
+
+def test_maps_of_more_points_than_may_be_looked_at():
+    """Windows of windows: a map of each axis is looked at alone."""
+
+    def layers(x):
+        for _ in range(4):
+            for size in (3, 5):
+                x = jax.lax.reduce_window(
+                    x, 0.0, jax.lax.add, (size, size), (1, 1), "SAME"
+                )
+        return x
+
+    pattern = sparsity(layers, jax.ShapeDtypeStruct((20, 20), np.float32), limit=10**6)
+    one = np.abs(np.subtract.outer(np.arange(20), np.arange(20))) <= 12
+    np.testing.assert_array_equal(pattern.dense(), np.kron(one, one))

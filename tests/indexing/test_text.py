@@ -40,6 +40,8 @@ FORMS = {
     "sign in front": LINE.replace("d1 + rt0", "-(-d1) + rt0"),
     "other order": LINE.replace("d1 + rt0", "rt0 + d1"),
     "lines of windows": DOCUMENT.replace("\n", "\r\n\t"),
+    "spaces around": f"  \n{LINE}\n\t ",
+    "attribute, spaces around": f' #xla.indexing_map < "\n{LINE} "> \n',
     "listing": LINE + "\nruntime variables:\nrt0: parameter(1); (d0, d1) -> ()",
     "replica id": LINE + "\nreplica id: (d0, d1) -> (d1)",
 }
@@ -158,6 +160,14 @@ def test_entries_on_one_expression_are_intersected():
         ("(_d) -> (_d)", "must begin with a letter", 1, 2),
         ("(mod) -> (1)", "the name of a variable must come here, got 'mod'", 1, 2),
         ("(d0) -> (d0\x00)", "got '.x00'", 1, 12),
+        ("(d0) -> (d0), domain: d0 in [0, 1], is_simplifiedx", "must be decl", 1, 37),
+        (
+            "(d0) -> (d0), domain: d0 in [0, 1], is_simplified: true, is_simplified: 1",
+            "end of the text must come here, got 'is_simplified'",
+            1,
+            58,
+        ),
+        ("(d0) -> (d0" + " * 2" * 90 + "), domain: d0 in [0, 1]", "64 bits", 1, 265),
     ],
 )
 def test_error_says_where(text, message, line, column):
@@ -175,8 +185,11 @@ def test_error_says_where(text, message, line, column):
 def test_text_must_be_a_string():
     with pytest.raises(TypeError, match="text must be a string"):
         IndexingMap.parse(None)
+    with pytest.raises(TypeError, match="text must be a string"):
+        parse_expression(None)
     with pytest.raises(ParseError, match="'d' must be declared"):
         parse_expression("d0 + d")
+    assert str(parse_expression(" d0 + 2 ")) == "d0 + 2"
 
 
 @given(drawn.maps(), st.data())
@@ -211,3 +224,23 @@ def test_long_texts_are_read_in_no_time():
     assert str(signs.results[0]) == "-d0"
     with pytest.raises(ParseError, match="64 bits"):
         IndexingMap.parse("(d0) -> (" + "9" * 100_000 + ")")
+
+
+@pytest.mark.parametrize(
+    "inside",
+    [
+        *("(" * 100_000, "-(" * 100_000, "min(d0, " * 100_000, "d0" + " * 2" * 100_000),
+        *("d0" + " * d0" * 100_000, "d0" + " mod 7" * 100_000, "[" * 100_000),
+        "d0" + " * (d0 mod 3 + d0 mod 5 + d0)" * 100_000,
+    ],
+    ids=lambda text: text[:12],
+)
+def test_long_texts_are_refused_in_no_time(inside):
+    with pytest.raises(ParseError):
+        IndexingMap.parse(f"(d0) -> ({inside}), domain: d0 in [0, 1]")
+
+
+def test_attributes_do_not_nest():
+    text = 'indexing_map<"' * 2000 + LINE + '">' * 2000
+    with pytest.raises(ParseError, match="must come here, got 'indexing_map'"):
+        IndexingMap.parse(text)

@@ -164,6 +164,17 @@ def _reference(
     return batched
 
 
+def reference_of(params: Mapping[str, Any]) -> Callable[..., list[Array]] | None:
+    """What a call with these parameters computes, as a JAX function of its operands.
+
+    None if nothing but the handler is known.
+    """
+    if params["definition"].reference is None:
+        return None
+    known = ("definition", "tree", "attributes", "results", "batch")
+    return _reference(**{name: params[name] for name in known})
+
+
 def strong(operation: str, value: Any) -> Array:
     """A result of a reference as an array whose element type is settled."""
     if isinstance(value, Array) and jnp.issubdtype(value.dtype, jax.dtypes.extended):

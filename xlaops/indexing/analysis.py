@@ -7,6 +7,8 @@ from typing import Any, TypeAlias
 
 import jax
 
+from .arguments import traced
+from .elements import Seen, seen
 from .flow import Flow
 from .graph import Graph, Value
 from .map_sets import Maps
@@ -132,6 +134,23 @@ class Analysis:
         read, made = self.input(input), self.output(output)
         return _in_order(self._flow.ahead(read).get(made, ()))
 
+    def seen(
+        self, output: Selector, index: Sequence[int], limit: int | None = None
+    ) -> dict[Value, Seen]:
+        """What one element is made of, of every array of the program that it reads.
+
+        It is found operation by operation, and not from the maps of the program.
+
+        Args:
+            output: which output, or any other array of the program.
+            index: of the element.
+            limit: how many points of a part of an operation may be looked at.
+
+        Raises:
+            ValueError: if there are more.
+        """
+        return seen(self._flow, self.output(output), index, limit)
+
     def items(self) -> Iterator[tuple[str, str, Maps]]:
         """The names of each output and each input, and the maps between them."""
         for name, made in zip(self.output_names, self.outputs, strict=True):
@@ -179,6 +198,7 @@ def analyze(f: Callable[..., Any], *args: Any, derivative: bool = False) -> Anal
     Args:
         f: a function that JAX can trace.
         *args: its arguments, pytrees of arrays or of `jax.ShapeDtypeStruct`.
+            Leaves that are neither, nor numbers, are handed on as they are.
         derivative: whether only the dependence counts that a derivative can have: not
             that through integers, bools, and functions that are constant in pieces.
 
@@ -202,9 +222,7 @@ def analyze(f: Callable[..., Any], *args: Any, derivative: bool = False) -> Anal
     """
     if not callable(f):
         raise TypeError(f"analyze: f must be callable, got {f!r}")
-    closed, result = jax.make_jaxpr(f, return_shape=True)(*args)
-    paths = jax.tree_util.tree_flatten_with_path(args)[0]
-    names = [f"args{jax.tree_util.keystr(path)}" for path, _ in paths]
+    closed, result, names = traced(f, args)
     made = jax.tree_util.tree_flatten_with_path(result)[0]
     outputs = [f"result{jax.tree_util.keystr(path)}" for path, _ in made]
     return Analysis(Graph(closed), names, outputs, derivative)

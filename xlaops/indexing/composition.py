@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from . import expression as ex
 from .constraints import EmptyDomainError, System
 from .expression import DIM, RANGE, RUNTIME, Atom, Expression
-from .interval import Interval
+from .interval import Interval, WideError
 from .map_data import DEFINED, UNKNOWN, MapData, merged_reasons
 from .simplification import finished
 from .variables import Variable
 
 M = TypeVar("M", bound=MapData)
+
+TOO_WIDE: Final = "bounds do not fit 64 bits"
 
 
 def compose(first: M, second: MapData, *, prove: bool = True) -> M:
@@ -45,6 +47,8 @@ def compose(first: M, second: MapData, *, prove: bool = True) -> M:
         return _composed(first, second, offsets, prove)
     except ex.NestingError:
         return first.undefined_like(count, "expressions nest too deep")
+    except WideError:
+        return first.undefined_like(count, TOO_WIDE)
 
 
 def _composed(

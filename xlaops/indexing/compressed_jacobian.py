@@ -10,6 +10,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from .arguments import is_array
 from .coloring import Coloring
 from .jacobian_maps import Flat, structs
 from .sparsity_pattern import Mode, Sparsity, sparsity
@@ -21,6 +22,7 @@ def sparse_jacobian(
     f: Callable[..., Any],
     *,
     argnums: int | Sequence[int] | None = 0,
+    has_aux: bool = False,
     mode: Mode = "auto",
     pattern: Sparsity | None = None,
     batch_size: int | None = None,
@@ -34,12 +36,14 @@ def sparse_jacobian(
     Args:
         f: a function that JAX can trace and differentiate.
         argnums: which arguments are differentiated: a number, several, or None for all.
+        has_aux: whether ``f`` returns a pair, of which only the first one is
+            differentiated, and the second one is returned beside the Jacobian.
         mode: ``"forward"``, ``"reverse"``, or ``"auto"`` for what takes less.
         pattern: the pattern, from `sparsity` with the same ``argnums``; None finds it.
         batch_size: how many derivatives are computed at a time; None: all at once.
 
     Returns:
-        A function of the arguments of ``f``. It returns a
+        A function of the arguments of ``f``, by position or by keyword. It returns a
         `jax.experimental.sparse.BCOO`, of which the rows are the elements of the result
         and the columns those of the arguments, in the order of `Sparsity`; it works
         under `jax.jit`, `jax.vmap` and `jax.grad`.
@@ -82,26 +86,44 @@ def sparse_jacobian(
     known: dict[Any, Sparsity] = {}
     lock = threading.Lock()
 
-    def found(flat: Flat, args: Sequence[Any]) -> Sparsity:
+    def found(flat: Flat, function: Any, args: Any, chosen: Any) -> Sparsity:
         if pattern is not None:
             return pattern
         leaves, tree = jax.tree.flatten(args)
-        types = structs(leaves)
-        key = (tree, tuple([(s.shape, s.dtype) for s in types]))
+        shapes = [structs([x])[0] if is_array(x) else x for x in leaves]
+        types = [(x.shape, x.dtype) for x in shapes if is_array(x)]
+        key = (tree, tuple(types), tuple(flat.fixed))
+        try:
+            hash(key)
+        except TypeError as error:
+            raise TypeError(
+                f"{_NAME}: arguments that are no arrays must be hashable, got "
+                f"{flat.fixed}"
+            ) from error
         with lock:
             made = known.get(key)
             if made is None:
-                shapes = jax.tree.unflatten(tree, types)
-                made = known[key] = sparsity(f, *shapes, argnums=argnums)
+                made = known[key] = sparsity(
+                    function,
+                    *jax.tree.unflatten(tree, shapes),
+                    argnums=chosen,
+                    has_aux=has_aux,
+                )
         return made
 
-    def jacobian(*args: Any) -> Any:
-        flat = Flat(_NAME, f, args, argnums)
+    def jacobian(*args: Any, **keywords: Any) -> Any:
+        function, chosen = f, argnums
+        if keywords:
+            # They become one more argument, which is not differentiated.
+            chosen = _counted(argnums, len(args))
+            function = lambda *a: f(*a[:-1], **a[-1])  # noqa: E731
+            args = (*args, keywords)
+        flat = Flat(_NAME, function, args, chosen, has_aux)
         for i in flat.which:
             dtype = jnp.result_type(flat.leaves[i])
             if jnp.issubdtype(dtype, jnp.complexfloating):
                 raise TypeError(f"{_NAME}: {flat.names[i]} must be real, got {dtype}")
-        which = found(flat, args)
+        which = found(flat, function, args, chosen)
         selected = [jnp.asarray(x) for x in flat.selected]
         shapes = [x.shape for x in selected]
         if [leaf.shape for leaf in which.inputs] != shapes:
@@ -111,9 +133,18 @@ def sparse_jacobian(
             )
         colors = which.coloring(mode)
         compute = _forward if colors.axis == "columns" else _reverse
-        return compute(flat, which, colors, selected, batch_size)
+        found_jacobian, aux = compute(flat, which, colors, selected, batch_size)
+        return (found_jacobian, aux) if has_aux else found_jacobian
 
     return jacobian
+
+
+def _counted(argnums: int | Sequence[int] | None, count: int) -> Any:
+    """The numbers of arguments, from the first one on."""
+    if argnums is None:
+        return tuple(range(count))
+    numbers = [argnums] if isinstance(argnums, int) else argnums
+    return tuple([i + count if i < 0 else i for i in numbers])
 
 
 def _each(function: Callable[[Any], Any], count: int, batch_size: int | None) -> Any:
@@ -143,10 +174,12 @@ def _forward(
     colors: Coloring,
     selected: list[Any],
     batch_size: int | None,
-) -> Any:
+) -> tuple[Any, Any]:
     rows, columns = which.coo()
     others = flat.others
-    result, pushforward = jax.linearize(lambda x: flat(x, others), selected)
+    result, pushforward, aux = jax.linearize(
+        lambda x: flat.with_aux(x, others), selected, has_aux=True
+    )
     _check_results(flat, which, result)
     by_leaf = _split(colors.colors, selected)
 
@@ -157,7 +190,7 @@ def _forward(
         return _joined(pushforward(tangents))
 
     compressed = _each(derivative, colors.count, batch_size)
-    return which.to_bcoo(compressed[colors.colors[columns], rows])
+    return which.to_bcoo(compressed[colors.colors[columns], rows]), aux
 
 
 def _reverse(
@@ -166,10 +199,12 @@ def _reverse(
     colors: Coloring,
     selected: list[Any],
     batch_size: int | None,
-) -> Any:
+) -> tuple[Any, Any]:
     rows, columns = which.coo()
     others = flat.others
-    result, pullback = jax.vjp(lambda x: flat(x, others), selected)
+    result, pullback, aux = jax.vjp(
+        lambda x: flat.with_aux(x, others), selected, has_aux=True
+    )
     _check_results(flat, which, result)
     by_leaf = _split(colors.colors, result)
 
@@ -180,7 +215,7 @@ def _reverse(
         return _joined(pullback(cotangents)[0])
 
     compressed = _each(derivative, colors.count, batch_size)
-    return which.to_bcoo(compressed[colors.colors[rows], columns])
+    return which.to_bcoo(compressed[colors.colors[rows], columns]), aux
 
 
 def _check_results(flat: Flat, which: Sparsity, result: Sequence[Any]) -> None:

@@ -1,7 +1,8 @@
 """Values that a program's text fixes: index arrays, masks, and what is made of them.
 
 They are computed with numpy, so that no program runs: only operations of which index
-arithmetic and masks are made, and arrays of a bounded size.
+arithmetic and masks are made, and arrays of a bounded size. What is rounded is not
+known, because another way to round may make another index.
 """
 
 from __future__ import annotations
@@ -12,9 +13,27 @@ from typing import Any, Final
 import numpy as np
 
 from ..core.compat import Tracer
+from . import constant_windows
 
 MAX_SIZE: Final = 2**22
 """How many elements a value may have to be computed."""
+
+
+# Whose results are rounded, if they are floats.
+_ROUNDED: Final = frozenset({"add", "cumsum", "div", "mul", "reduce_sum", "sub"})
+_WIDE: Final = np.longdouble
+
+
+class _Wide:
+    """The type of a result with more digits.
+
+    Args:
+      aval: the type.
+    """
+
+    def __init__(self, aval: Any) -> None:
+        self.shape: tuple[int, ...] = aval.shape
+        self.dtype = np.dtype(_WIDE)
 
 
 def of_array(value: Any) -> np.ndarray | None:
@@ -46,7 +65,17 @@ def evaluated(
     if aval.size > MAX_SIZE:
         return None
     with np.errstate(all="ignore"):
-        result = np.asarray(function(params, aval, *inputs))
+        found = function(params, aval, *inputs)
+    if found is None:
+        return None
+    result = np.asarray(found)
+    if name in _ROUNDED and np.dtype(aval.dtype).kind == "f":
+        # The compiler may round otherwise, by multiplying and adding at once or in
+        # another order, and an index or a mask that is made of it would be another one.
+        with np.errstate(all="ignore"):
+            wide = function(params, _Wide(aval), *[x.astype(_WIDE) for x in inputs])
+        if not np.array_equal(result.astype(aval.dtype), wide):
+            return None
     if result.shape != aval.shape:
         result = np.broadcast_to(result, aval.shape)
     return result.astype(aval.dtype, copy=False)
@@ -124,15 +153,48 @@ def _cumulative_sum(params: Any, aval: Any, x: np.ndarray) -> Any:
 
 
 def _reshaped(params: Any, aval: Any, x: np.ndarray, *sizes: Any) -> Any:
-    order = params.get("dimensions")
+    order = params["dimensions"]
     return (x if order is None else x.transpose(order)).reshape(aval.shape)
+
+
+def _of_shape(params: Any, aval: Any, x: np.ndarray) -> Any:
+    return x.reshape(aval.shape)
+
+
+def _padded(params: Any, aval: Any, x: np.ndarray, value: np.ndarray) -> Any:
+    made = np.full(aval.shape, value, aval.dtype)
+    to, taken = [], []
+    for n, size, (low, _, interior) in zip(
+        x.shape, aval.shape, params["padding_config"], strict=True
+    ):
+        step = interior + 1
+        # Negative padding cuts off what would lie outside.
+        first = max(0, -(low // step))
+        last = min(n, (size - 1 - low) // step + 1)
+        last = max(first, last)
+        taken.append(slice(first, last))
+        to.append(slice(low + first * step, max(low + last * step, 0), step))
+    if all(t.start < t.stop for t in taken):
+        made[tuple(to)] = x[tuple(taken)]
+    return made
+
+
+def _reduced(function: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda params, aval, x: function(x, axis=tuple(params["axes"]))
+
+
+def _first(function: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda params, aval, x: function(x, axis=params["axes"][0])
 
 
 _functions: Final[dict[str, Callable[..., Any]]] = {
     "abs": _of(np.abs),
     "add": _of(np.add),
     "and": _of(np.bitwise_and),
+    "argmax": _first(np.argmax),
+    "argmin": _first(np.argmin),
     "broadcast_in_dim": _broadcast,
+    "ceil": _of(np.ceil),
     "clamp": _of(_clamped),
     "concatenate": lambda p, aval, *xs: np.concatenate(xs, p["dimension"]),
     "convert_element_type": lambda p, aval, x: x.astype(aval.dtype),
@@ -140,7 +202,9 @@ _functions: Final[dict[str, Callable[..., Any]]] = {
     "cumsum": _cumulative_sum,
     "div": _of(_divided),
     "eq": _of(np.equal),
-    "expand_dims": _reshaped,
+    "expand_dims": _of_shape,
+    "floor": _of(np.floor),
+    "gather": constant_windows.gathered,
     "ge": _of(np.greater_equal),
     "gt": _of(np.greater),
     "iota": _iota,
@@ -153,15 +217,26 @@ _functions: Final[dict[str, Callable[..., Any]]] = {
     "neg": _of(np.negative),
     "not": _of(np.invert),
     "or": _of(np.bitwise_or),
+    "pad": _padded,
+    "reduce_and": _reduced(np.all),
+    "reduce_max": _reduced(np.max),
+    "reduce_min": _reduced(np.min),
+    "reduce_or": _reduced(np.any),
     "reduce_sum": _sum,
     "rem": _of(_remainder),
     "reshape": _reshaped,
     "rev": lambda p, aval, x: np.flip(x, tuple(p["dimensions"])),
+    "scatter": constant_windows.scattered,
+    "scatter-add": constant_windows.scatter_added,
     "select_n": _selected,
     "sign": _of(np.sign),
     "slice": _sliced,
-    "squeeze": _reshaped,
+    "squeeze": _of_shape,
+    "stack": lambda p, aval, *xs: np.stack(xs, p.get("axis", 0)),
     "sub": _of(np.subtract),
     "transpose": lambda p, aval, x: x.transpose(p["permutation"]),
     "xor": _of(np.bitwise_xor),
 }
+
+NAMES: Final = frozenset(_functions)
+"""The primitives that `evaluated` computes."""

@@ -6,8 +6,9 @@ from typing import TypeVar
 
 from . import expression as ex
 from .composition import identity_table, with_variables
+from .dependence import depends, table_index
 from .expression import MOD, RANGE, Atom, Expression
-from .interval import Interval
+from .interval import INT64_MAX, Interval
 from .map_data import DEFINED, Constraint, MapData
 from .simplification import simplify
 
@@ -78,7 +79,7 @@ def _by_remainder(
             continue
         rest = ex.add(inside, ex.of_atom(atom, -k))
         bounds = data.ranges[atom.first].bounds
-        if atom in ex.variables(rest) or bounds.count > m:
+        if bounds.count > m or depends(rest, atom, table_index(data)):
             continue
         value = (rest - interval.lower) * -k
         return atom, ex.mod(value - bounds.lower, m) + bounds.lower, []
@@ -92,10 +93,10 @@ def _by_interval(
     slack = interval.upper - interval.lower
     for atom, k in expression.terms:
         n = abs(k)
-        if atom.kind != RANGE or slack >= n:
+        if atom.kind != RANGE or slack >= min(n, INT64_MAX):
             continue
         rest = ex.add(expression, ex.of_atom(atom, -k))
-        if atom in ex.variables(rest):
+        if depends(rest, atom, table_index(data)):
             continue
         # n s is at most this much, and at most slack less.
         most = rest - interval.lower if k < 0 else interval.upper - rest

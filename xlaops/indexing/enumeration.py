@@ -211,7 +211,7 @@ def relation(data: MapData, limit: int | None = None) -> np.ndarray:
       An int64 array with one row a pair: the dimensions, then the results.
     """
     scope = data.scope()
-    intervals = list(scope.bounds[0]) + [scope.range(e) for e in data.results]
+    intervals = data.bound_lists()[0] + [scope.range(e) for e in data.results]
     sizes = [max(upper - lower + 1, 1) for lower, upper in intervals]
     columns = len(intervals)
     if prod(sizes) >= 2**62:

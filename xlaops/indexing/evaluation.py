@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 import numpy as np
 
-from .expression import DIM, DIV, MAX, MIN, MOD, Atom, Expression
+from .expression import DIM, DIV, MAX, MIN, MOD, Atom, Bounds, Expression
 from .scope import Scope
 
 _LIMIT: Final = 2**62
@@ -69,6 +69,24 @@ def _atom_value(atom: Atom, values: Mapping[Atom, Any], memo: dict[Atom, Any]) -
             result = (min if atom.kind == MIN else max)(first, second)
     memo[atom] = result
     return result
+
+
+def check_arrays(expressions: Iterable[Expression], values: Mapping[Atom, Any]) -> None:
+    """Raises `OverflowError` if an expression of arrays may leave 64 bits.
+
+    Integers that are no arrays have no limit.
+    """
+    if not any(isinstance(v, np.ndarray) for v in values.values()):
+        return
+    bounds: tuple[dict[int, Bounds], ...] = ({}, {}, {})
+    for atom, value in values.items():
+        array = np.asarray(value)
+        span = (int(array.min()), int(array.max())) if array.size else (0, 0)
+        bounds[atom.kind - DIM][atom.first] = span
+    scope = Scope((bounds[0], bounds[1], bounds[2]))
+    for expression in expressions:
+        if not fits_int64(expression, scope):
+            raise OverflowError(f"evaluate: values must fit 64 bits: {expression}")
 
 
 def fits_int64(expression: Expression, scope: Scope) -> bool:

@@ -10,7 +10,7 @@ from . import loops
 from .graph import JOIN, LOOPS, PART, WHOLE, Graph, Node, Value
 from .map import IndexingMap
 from .map_sets import Collector, Maps, composed, turned
-from .primitives import collectives, find
+from .primitives import collectives, find, find_forward
 from .primitives.building import identity, to_scalar, undefined
 from .primitives.elementwise import CONSTANT_DERIVATIVE
 
@@ -34,6 +34,7 @@ class Flow:
         self.bodies: dict[tuple[Node, str], list[list[Maps]]] = {}
         self.scans: dict[Node, loops.Scan] = {}
         self._steps: dict[tuple[Node, int], Sequence[Maps]] = {}
+        self._forward_steps: dict[tuple[Node, int, int], Maps] = {}
 
     # One operation
 
@@ -48,11 +49,31 @@ class Flow:
             self._steps[key] = maps
         return maps
 
+    def forward_step(self, node: Node, output: int, operand: int) -> Maps:
+        """The maps from an operand of an operation to one of its results."""
+        key = (node, output, operand)
+        found = self._forward_steps.get(key)
+        if found is None:
+            found = self._forward_steps[key] = self._forward_step(*key)
+        return found
+
+    def _forward_step(self, node: Node, output: int, operand: int) -> Maps:
+        maps = self.step(node, output)[operand]
+        rule = find_forward(node.name)
+        # What a derivative leaves out is left out in both directions.
+        if rule is None or not maps:
+            shape = node.inputs[operand].shape
+            return tuple([turned(one, shape) for one in maps])
+        forward = rule(node.as_equation(), output)[operand]
+        return tuple([collectives.on_every_device(m, node.mesh) for m in forward])
+
     def _step(self, node: Node, output: int) -> Sequence[Maps]:
         if node.name == PART:
             return [(_of_part(node),)]
         if node.name == WHOLE:
             return [(_of_whole(node),)]
+        if node.name in LOOPS:
+            return loops.maps(node, output, self)
         mesh = node.mesh
         if mesh.rank and node.name in collectives.RULES:
             return collectives.RULES[node.name](node.as_equation(), output, mesh)
@@ -73,8 +94,6 @@ class Flow:
         """The maps of an operation that one device does, or None without a rule."""
         if node.name == JOIN:
             return _chosen(node)
-        if node.name in LOOPS:
-            return loops.maps(node, output, self)
         rule = find(node.name)
         return None if rule is None else rule(node.as_equation(), output)
 
@@ -130,18 +149,15 @@ class Flow:
             if not any(read):
                 continue
             for output, made in enumerate(node.outputs):
-                steps = self.step(node, output)
-                for operand, is_read, maps in zip(
-                    node.inputs, read, steps, strict=True
-                ):
-                    if not is_read or not maps:
+                for i, operand in enumerate(node.inputs):
+                    maps = self.forward_step(node, output, i) if read[i] else ()
+                    if not maps:
                         continue
                     into = found.get(made)
                     if into is None:
                         into = found[made] = Collector(made.shape)
                     for first in found[operand].maps:
-                        for second in maps:
-                            into.add([composed(first, turned(second, operand.shape))])
+                        into.add([composed(first, second) for second in maps])
         done = {}
         for reached_value, collector in found.items():
             done[reached_value] = collector.maps
@@ -161,13 +177,17 @@ def is_inexact(value: Value) -> bool:
 
 
 def _of_part(node: Node) -> IndexingMap:
-    mesh, spec = node.params["mesh"], node.params["spec"]
-    return collectives.part_of_whole(spec, mesh, node.outputs[0].shape[mesh.rank :])
+    outer, mesh = node.mesh, node.params["mesh"]
+    local = node.outputs[0].shape[outer.rank + mesh.rank :]
+    part = collectives.part_of_whole(node.params["spec"], mesh, local)
+    return collectives.on_every_device(part, outer)
 
 
 def _of_whole(node: Node) -> IndexingMap:
-    mesh, spec = node.params["mesh"], node.params["spec"]
-    return collectives.whole_of_parts(spec, mesh, node.inputs[0].shape[mesh.rank :])
+    outer, mesh = node.mesh, node.params["mesh"]
+    local = node.inputs[0].shape[outer.rank + mesh.rank :]
+    whole = collectives.whole_of_parts(node.params["spec"], mesh, local)
+    return collectives.on_every_device(whole, outer)
 
 
 def _chosen(node: Node) -> Sequence[Maps]:

@@ -10,6 +10,7 @@ import numpy as np
 from ..core.compat import Literal, scan_counts
 from . import constants, integer_ranges
 from . import expression as ex
+from .called import program_of
 from .expression import Expression
 from .integer_ranges import Range
 from .primitives import find
@@ -17,23 +18,11 @@ from .primitives.collectives import RULES as COLLECTIVES
 from .primitives.collectives import Mesh
 from .primitives.equation import Equation, Operand
 
-# Primitives that run a jaxpr once, on their operands. The parameter that holds it.
-CALLS: Final = {
-    "call": ("call_jaxpr", "jaxpr"),
-    "closed_call": ("call_jaxpr", "jaxpr"),
-    "composite": ("jaxpr",),
-    "core_call": ("call_jaxpr",),
-    "custom_jvp_call": ("call_jaxpr", "jaxpr"),
-    "custom_lin": ("call_jaxpr",),
-    "custom_vjp_call": ("call_jaxpr", "fun_jaxpr"),
-    "custom_vjp_call_jaxpr": ("fun_jaxpr",),
-    "custom_vmap_call": ("call",),
-    "jit": ("jaxpr",),
-    "pjit": ("jaxpr",),
-    "remat2": ("jaxpr",),
-    "checkpoint": ("jaxpr",),
-    "xla_metadata_call": ("jaxpr",),
-    "xlaops_composite": ("jaxpr",),
+# Collectives over an axis of jax.vmap: then of their operand's own axes.
+_FOLDS_OF_BATCHES: Final = {
+    "psum": "reduce_sum",
+    "pmax": "reduce_max",
+    "pmin": "reduce_min",
 }
 LOOPS: Final = frozenset({"scan", "while"})
 JOIN: Final = "cond"
@@ -85,7 +74,7 @@ class Node:
       bodies: of a loop the programs that it repeats, by the name of their parameter.
     """
 
-    __slots__ = ("bodies", "equation", "inputs", "mesh", "name", "outputs", "params")
+    __slots__ = ("bodies", "inputs", "mesh", "name", "outputs", "params")
 
     def __init__(
         self,
@@ -100,22 +89,19 @@ class Node:
         self.inputs = tuple(inputs)
         self.outputs: tuple[Value, ...] = ()
         self.bodies: dict[str, Graph] = {}
-        self.equation: Equation | None = None
 
     def as_equation(self) -> Equation:
         """The operation as rules see it, on one device."""
-        equation = self.equation
-        if equation is None:
-            skipped = self.mesh.rank
-            operands = tuple([_operand(v, skipped) for v in self.inputs])
-            equation = self.equation = Equation(
-                self.name,
-                self.params,
-                operands,
-                tuple([v.shape[skipped:] for v in self.outputs]),
-                tuple([v.dtype for v in self.outputs]),
-            )
-        return equation
+        # Not kept: it is quickly made, and what many thousands of them hold would have
+        # the garbage collector look through everything again and again.
+        skipped = self.mesh.rank
+        return Equation(
+            self.name,
+            self.params,
+            tuple([_operand(v, skipped) for v in self.inputs]),
+            tuple([v.shape[skipped:] for v in self.outputs]),
+            tuple([v.dtype for v in self.outputs]),
+        )
 
 
 def _operand(value: Value, skipped: int) -> Operand:
@@ -183,13 +169,19 @@ class Graph:
     Args:
       closed: a closed jaxpr.
       bounds: of inputs of integers, by their number, where they are known.
+      mesh: the axes over which it is written device by device.
     """
 
-    def __init__(self, closed: Any, bounds: Mapping[int, Range] | None = None) -> None:
+    def __init__(
+        self,
+        closed: Any,
+        bounds: Mapping[int, Range] | None = None,
+        mesh: Mesh | None = None,
+    ) -> None:
         self.nodes: list[Node] = []
         self.values: list[Value] = []
         self._same: dict[Any, tuple[Value, ...]] = {}
-        self._mesh = Mesh()
+        self._mesh = Mesh() if mesh is None else mesh
         self._state: Value | None = None
         self.inputs = [self._value(v.aval) for v in closed.jaxpr.invars]
         for i, known in (bounds or {}).items():
@@ -231,7 +223,7 @@ class Graph:
 
     def _operation(self, eqn: Any, operands: list[Value]) -> Sequence[Value]:
         name, params = eqn.primitive.name, eqn.params
-        inner = _called(name, params)
+        inner = program_of(eqn)
         if inner is not None:
             jaxpr, consts = inner
             return self._added(jaxpr, consts, operands)
@@ -239,12 +231,19 @@ class Graph:
             return self._choice(eqn, operands)
         if _is_stateful(eqn):
             return self._stateful(eqn, operands)
-        if name == "shard_map" and not self._mesh.rank:
+        if name == "shard_map":
             return self._devices(eqn, operands)
+        fold = _FOLDS_OF_BATCHES.get(name)
+        if fold is not None and not any(isinstance(a, str) for a in params["axes"]):
+            return [
+                self._node(fold, params, [v], [variable.aval]).outputs[0]
+                for v, variable in zip(operands, eqn.outvars, strict=True)
+            ]
         key = self._key(eqn, operands)
         if key is not None and key in self._same:
             return self._same[key]
-        avals = [v.aval for v in eqn.outvars]
+        # A future is taken for what it will hold.
+        avals = [getattr(v.aval, "inner_aval", v.aval) for v in eqn.outvars]
         chosen = None
         if len(avals) == 1:
             chosen = _same_as(name, operands, avals[0], self._mesh.rank)
@@ -254,8 +253,8 @@ class Graph:
         if name in LOOPS:
             for which in ("jaxpr", "cond_jaxpr", "body_jaxpr"):
                 if which in params:
-                    known = _of_counters(node) if which == "jaxpr" else {}
-                    node.bodies[which] = Graph(params[which], known)
+                    known = _of_rounds(node) if which == "jaxpr" else {}
+                    node.bodies[which] = Graph(params[which], known, self._mesh)
         elif name == "name":
             node.outputs[0].name = str(params["name"])
         elif len(avals) == 1:
@@ -322,16 +321,17 @@ class Graph:
         """A program that every device runs: on parts of the operands, as one."""
         params, jaxpr = eqn.params, eqn.params["jaxpr"]
         jaxpr, consts = getattr(jaxpr, "jaxpr", jaxpr), getattr(jaxpr, "consts", ())
-        mesh = _of_mesh(params)
-        self._mesh, self._same = mesh, {}
+        outer, same = self._mesh, self._same
+        mesh = _of_mesh(params, outer)
+        self._mesh, self._same = outer.within(mesh), {}
         parts = []
         for v, x, spec in zip(operands, jaxpr.invars, params["in_specs"], strict=True):
-            node = Node(PART, {"spec": spec, "mesh": mesh}, [v], Mesh())
+            node = Node(PART, {"spec": spec, "mesh": mesh}, [v], outer)
             node.outputs = (self._value(x.aval, node),)
             self.nodes.append(node)
             parts += node.outputs
         made = self._added(jaxpr, consts, parts)
-        self._mesh, self._same = Mesh(), {}
+        self._mesh, self._same = outer, same
         results = []
         for v, y, spec in zip(made, eqn.outvars, params["out_specs"], strict=True):
             node = self._node(WHOLE, {"spec": spec, "mesh": mesh}, [v], [y.aval])
@@ -379,12 +379,23 @@ def _bounded(node: Node, aval: Any) -> None:
     )
 
 
-def _of_counters(node: Node) -> dict[int, Range]:
-    """Bounds of what a scan carries that only a constant is added to."""
+def _of_rounds(node: Node) -> dict[int, Range]:
+    """Bounds of what a scan takes, and of what it carries and adds a constant to.
+
+    Args:
+      node: the scan.
+
+    Returns:
+      By the number of the input of its body.
+    """
     first, count = scan_counts(node.params)
     jaxpr, rounds = node.params["jaxpr"].jaxpr, int(node.params["length"])
     made = {v: e for e in jaxpr.eqns for v in e.outvars}
     found: dict[int, Range] = {}
+    for k in range(first + count, len(node.inputs)):
+        bounds = node.inputs[k].bounds
+        if bounds is not None:
+            found[k] = bounds
     for k in range(count):
         start = node.inputs[first + k].bounds
         variable, result = jaxpr.invars[first + k], jaxpr.outvars[k]
@@ -402,30 +413,27 @@ def _of_counters(node: Node) -> dict[int, Range]:
     return found
 
 
+# That an axis of a mesh is used is an effect for JAX, as is what is printed.
+_HARMLESS: Final = frozenset({"NamedAxisEffect", "DebugEffect", "OrderedDebugEffect"})
+
+
 def _is_stateful(eqn: Any) -> bool:
     """Whether what an operation yields may depend on what others wrote."""
     if any(type(x.aval).__name__ == "AbstractRef" for x in eqn.invars):
         return True
+    effects = [e for e in eqn.effects if type(e).__name__ not in _HARMLESS]
     name = eqn.primitive.name
     if name in LOOPS:
-        return bool(eqn.effects)
-    return bool(eqn.effects) and find(name) is None and name not in COLLECTIVES
+        return bool(effects)
+    return bool(effects) and find(name) is None and name not in COLLECTIVES
 
 
-def _of_mesh(params: Mapping[str, Any]) -> Mesh:
-    """The axes that a program within ``shard_map`` is written device by device over."""
+def _of_mesh(params: Mapping[str, Any], outer: Mesh) -> Mesh:
+    """The axes that a program within ``shard_map`` is written device by device over.
+
+    Without those over which the program around it is already.
+    """
     mesh = params["mesh"]
     manual = params.get("newly_manual_axes", params.get("manual_axes", mesh.axis_names))
-    names = tuple(n for n in mesh.axis_names if n in manual)
+    names = tuple(n for n in mesh.axis_names if n in manual and n not in outer.names)
     return Mesh(names, tuple(mesh.shape[n] for n in names))
-
-
-def _called(name: str, params: Mapping[str, Any]) -> tuple[Any, Sequence[Any]] | None:
-    """The jaxpr that a primitive does nothing but run, and its constants."""
-    for which in CALLS.get(name, ()):
-        found: Any = params.get(which)
-        if hasattr(found, "consts"):
-            return found.jaxpr, found.consts
-        if hasattr(found, "eqns"):
-            return found, ()
-    return None

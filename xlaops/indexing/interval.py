@@ -11,6 +11,21 @@ INT64_MIN: Final = -(2**63)
 INT64_MAX: Final = 2**63 - 1
 
 
+class WideError(Exception):
+    """Bounds that follow from others do not fit 64 bits."""
+
+
+def fitting(lower: int, upper: int) -> Interval:
+    """The interval of computed bounds.
+
+    Raises:
+      WideError: if they do not fit 64 bits.
+    """
+    if not _fits(lower, upper):
+        raise WideError
+    return Interval(lower, upper)
+
+
 def _fits(lower: int, upper: int) -> bool:
     return INT64_MIN <= lower <= INT64_MAX and INT64_MIN <= upper <= INT64_MAX
 

@@ -14,13 +14,15 @@ from math import gcd
 from typing import TypeVar
 
 from . import expression as ex
+from .composition import TOO_WIDE
 from .constraints import EmptyDomainError
+from .dependence import depends, table_index
 from .determined import eliminate
 from .expression import DIM, DIV, MOD, RANGE, Atom, Bounds, Expression
-from .interval import Interval
+from .interval import Interval, WideError, fitting
 from .map_data import DEFINED, EMPTY, Constraint, MapData
 from .scope import Scope
-from .simplification import clipped, simplify
+from .simplification import simplify
 from .unused import drop_unused
 from .variables import Variable
 
@@ -54,18 +56,26 @@ def inverse(data: M, bounds: Sequence[Interval] | None = None) -> M:
     if data.status != DEFINED:
         return data.emptied(dims=len(data.results), results=len(data.dims))
     scope = data.scope()
-    limits = [clipped(*scope.range(e)) for e in data.results]
+    spans = [scope.range(e) for e in data.results]
     if bounds is not None:
-        limits = [a.intersect(b) for a, b in zip(limits, bounds, strict=True)]
-    if any(b.is_empty for b in limits):
+        spans = [
+            (max(a, b.lower), min(c, b.upper))
+            for (a, c), b in zip(spans, bounds, strict=True)
+        ]
+    if any(lower > upper for lower, upper in spans):
         return data.emptied(dims=len(data.results), results=len(data.dims))
+    limits = [Interval.ANY] * len(spans) if bounds is None else list(bounds)
     try:
+        limits = [fitting(*span) for span in spans]
         return _Inversion(data, limits).result(data)
     except EmptyDomainError:
         return data.emptied(dims=len(data.results), results=len(data.dims))
     except ex.NestingError:
         turned = data.remade(dims=tuple([Variable(b) for b in limits]))
         return turned.undefined_like(len(data.dims), "expressions nest too deep")
+    except WideError:
+        turned = data.remade(dims=tuple([Variable(b) for b in limits]))
+        return turned.undefined_like(len(data.dims), TOO_WIDE)
 
 
 class _Inversion:
@@ -95,6 +105,12 @@ class _Inversion:
             e = ex.runtime_variable(i)
             self.table[e.terms[0][0]] = e
         self.memo: dict[Expression, Expression] = {}
+        # Where tables are read: what is solved for must not depend on itself by them.
+        of_tables = table_index(data)
+        self.read_at: dict[Atom, list[Expression]] = {}
+        for i in range(len(runtimes)):
+            atom = ex.runtime_variable(i).terms[0][0]
+            self.read_at[atom] = [self.moved(e) for e in of_tables(atom)]
         results = [self.moved(e) for e in data.results]
         flat = [self.flattened(e) for e in results]
         for i, e in enumerate(flat):
@@ -166,6 +182,14 @@ class _Inversion:
     def unknowns(self, e: Expression) -> list[tuple[Atom, int]]:
         return [(a, k) for a, k in e.terms if a.kind == RANGE]
 
+    def is_circular(self, atom: Atom, k: int, equation: Expression) -> bool:
+        """Whether the unknown says where a table is read that gives its own value."""
+
+        def index_of(runtime: Atom) -> list[Expression]:
+            return [self.substituted(e) for e in self.read_at[runtime]]
+
+        return depends(equation - ex.of_atom(atom, k), atom, index_of)
+
     def substituted(self, e: Expression) -> Expression:
         if not any(a in self.solution for a in ex.variables(e)):
             return e
@@ -182,7 +206,11 @@ class _Inversion:
     def step(self, equation: Expression) -> list[Expression]:
         """Solves an equation for one unknown, or splits it in two."""
         nested = _nested(equation)
-        usable = [(a, k) for a, k in self.unknowns(equation) if a not in nested]
+        usable = [
+            (a, k)
+            for a, k in self.unknowns(equation)
+            if a not in nested and not self.is_circular(a, k, equation)
+        ]
         if not usable:
             self.conditions.append((equation, 0, 0))
             return []
@@ -261,10 +289,10 @@ class _Inversion:
             runtimes.append(Variable(variable.bounds, variable.name, owner))
         conditions: list[Constraint] = []
         for expression, lower, upper in self.conditions:
-            conditions.append((renumbered(expression), clipped(lower, upper)))
+            conditions.append((renumbered(expression), fitting(lower, upper)))
         turned = data.remade(
-            dims=tuple([Variable(clipped(*b)) for b in self.new_bounds]),
-            ranges=tuple([Variable(clipped(*self.bounds[i])) for i in kept]),
+            dims=tuple([Variable(fitting(*b)) for b in self.new_bounds]),
+            ranges=tuple([Variable(fitting(*self.bounds[i])) for i in kept]),
             runtimes=tuple(runtimes),
             results=tuple(
                 [renumbered(ex.range_variable(i)) for i in range(len(data.dims))]

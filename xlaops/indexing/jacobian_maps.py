@@ -15,6 +15,7 @@ import jax
 import jax.numpy as jnp
 
 from .analysis import Analysis
+from .arguments import is_array
 from .graph import Graph
 from .map_sets import Maps
 
@@ -79,6 +80,7 @@ class Flat:
       f: a function of pytrees.
       args: its arguments.
       argnums: which of them are differentiated; None: all.
+      has_aux: whether the function returns a pair, of which only the first one counts.
     """
 
     def __init__(
@@ -87,32 +89,51 @@ class Flat:
         f: Callable[..., Any],
         args: Sequence[Any],
         argnums: int | Sequence[int] | None,
+        has_aux: bool = False,
     ) -> None:
         if not callable(f):
             raise TypeError(f"{name}: f must be callable, got {f!r}")
         chosen = _chosen(name, len(args), argnums)
         paths, self._tree = jax.tree_util.tree_flatten_with_path(tuple(args))
-        self._f = f
+        self._name, self._f, self._has_aux = name, f, has_aux
         self.result_names: list[str] = []
         self.leaves = [leaf for _, leaf in paths]
         # The first key of a path is the number of the argument.
         self.which = [i for i, (path, _) in enumerate(paths) if path[0].idx in chosen]
-        self.rest = [i for i in range(len(paths)) if i not in set(self.which)]
+        chosen_leaves = set(self.which)
+        self.rest = [
+            i
+            for i, leaf in enumerate(self.leaves)
+            if i not in chosen_leaves and is_array(leaf)
+        ]
         self.names = [f"args{jax.tree_util.keystr(path)}" for path, _ in paths]
         for i in self.which:
             _check(name, self.names[i], self.leaves[i])
 
     def __call__(self, selected: Sequence[Any], others: Sequence[Any]) -> list[Any]:
         """The leaves of the result."""
-        leaves: list[Any] = [None] * len(self.leaves)
+        return self.with_aux(selected, others)[0]
+
+    def with_aux(
+        self, selected: Sequence[Any], others: Sequence[Any]
+    ) -> tuple[list[Any], Any]:
+        """The leaves of the result, and what the function returns with it, or None."""
+        leaves = list(self.leaves)
         for i, value in zip(self.which, selected, strict=True):
             leaves[i] = value
         for i, value in zip(self.rest, others, strict=True):
             leaves[i] = value
-        result = self._f(*jax.tree.unflatten(self._tree, leaves))
+        result, aux = self._f(*jax.tree.unflatten(self._tree, leaves)), None
+        if self._has_aux:
+            if not isinstance(result, tuple) or len(result) != 2:
+                raise TypeError(
+                    f"{self._name}: f must return a pair with has_aux, got "
+                    f"{type(result).__name__}"
+                )
+            result, aux = result
         made = jax.tree_util.tree_flatten_with_path(result)[0]
         self.result_names = [f"result{jax.tree_util.keystr(path)}" for path, _ in made]
-        return [value for _, value in made]
+        return [value for _, value in made], aux
 
     @property
     def selected(self) -> list[Any]:
@@ -121,8 +142,13 @@ class Flat:
 
     @property
     def others(self) -> list[Any]:
-        """The other leaves."""
+        """The other arrays."""
         return [self.leaves[i] for i in self.rest]
+
+    @property
+    def fixed(self) -> list[Any]:
+        """The leaves that are no arrays, which the function gets as they are."""
+        return [leaf for leaf in self.leaves if not is_array(leaf)]
 
 
 def _chosen(name: str, count: int, argnums: int | Sequence[int] | None) -> set[int]:
@@ -140,8 +166,8 @@ def _chosen(name: str, count: int, argnums: int | Sequence[int] | None) -> set[i
 
 
 def _check(name: str, leaf: str, value: Any) -> None:
-    dtype = jnp.result_type(value)
-    if not jnp.issubdtype(dtype, jnp.inexact):
+    dtype = jnp.result_type(value) if is_array(value) else type(value).__name__
+    if not is_array(value) or not jnp.issubdtype(dtype, jnp.inexact):
         raise TypeError(
             f"{name}: {leaf} must have a floating type to be differentiated, got "
             f"{dtype}"
@@ -164,6 +190,7 @@ def jacobian_maps(
     f: Callable[..., Any],
     args: Sequence[Any],
     argnums: int | Sequence[int] | None,
+    has_aux: bool = False,
 ) -> JacobianMaps:
     """The maps of a function's Jacobian.
 
@@ -172,11 +199,12 @@ def jacobian_maps(
       f: a function of pytrees.
       args: its arguments: arrays or `jax.ShapeDtypeStruct`.
       argnums: which of them are differentiated; None: all.
+      has_aux: whether the function returns a pair, of which only the first one counts.
 
     Raises:
       TypeError: if a result or an argument that is differentiated is no float.
     """
-    flat = Flat(name, f, args, argnums)
+    flat = Flat(name, f, args, argnums, has_aux)
     selected, others = structs(flat.selected), structs(flat.others)
     closed, result = jax.make_jaxpr(flat, return_shape=True)(selected, others)
     names = flat.result_names

@@ -4,29 +4,43 @@ A body relates what it carries on to what it was given. The relation of several 
 is its power. Powers mostly repeat themselves soon, as for a body that works on every
 element alone; what depends on the number of rounds is then a range of the index of the
 round. Where they do not, one relation that holds them all takes their place.
+
+Bodies within `jax.shard_map` may communicate: their arrays have the dimensions of the
+mesh in front, and the dimension of the rounds comes behind those.
 """
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Final, TypeAlias
 
+import jax
+import numpy as np
+
 from ..core.compat import scan_counts
+from . import constants
 from . import expression as ex
-from .expression import DIM, RANGE, Expression
-from .graph import Node
+from .expression import DIM, RANGE, Atom, Expression
+from .graph import Node, Value
 from .interval import Interval
 from .map import IndexingMap
 from .map_sets import Collector, Maps, composed, hull
-from .primitives.building import identity, sizes, to_scalar
-from .tidying import tidied
-from .variables import Variable
+from .primitives.building import identity, related, sizes
+from .primitives.collectives import Mesh, on_every_device
+from .primitives.masks import affine_expression
+from .primitives.runtimes import Clamped
+from .tidying import replaced, tidied
+from .variables import Owner, Table, Variable
 
 if TYPE_CHECKING:
     from .flow import Flow
 
 MAX_POWERS: Final = 6
 """How many powers of a body are looked at before one relation is to hold them all."""
+
+MAX_KNOWN: Final = 2**12
+"""How many rounds a loop may take for its integers to be computed round by round."""
 
 ALL_ROUNDS: Final = "the elements that a loop carries were not followed round by round"
 ANY_COUNT: Final = "how many rounds a loop takes is not known"
@@ -62,7 +76,7 @@ def _body(node: Node, which: str, flow: Flow) -> list[list[Maps]]:
     rows = []
     for value in graph.outputs:
         found = inner.back(value)
-        rows.append([_unowned(found.get(v, ())) for v in graph.inputs])
+        rows.append([found.get(v, ()) for v in graph.inputs])
     for name, count in inner.unknown.items():
         flow.unknown[name] = flow.unknown.get(name, 0) + count
     flow.widened += inner.widened
@@ -216,12 +230,15 @@ class Scan:
 
     def __init__(self, node: Node, flow: Flow) -> None:
         params = node.params
-        self.operands = node.as_equation().operands
+        self.operands = node.inputs
+        self.axes = node.mesh.rank
         self.consts, self.carries = scan_counts(params)
         self.rounds = int(params["length"])
         self.is_reversed = bool(params["reverse"])
-        self.rows = _cached(node, "jaxpr", flow)
-        graph = node.bodies["jaxpr"]
+        self.known: dict[Value, np.ndarray | None] = {}
+        self.read = _cached(node, "jaxpr", flow)
+        self.rows = [[_unowned(maps) for maps in row] for row in self.read]
+        graph = self.graph = node.bodies["jaxpr"]
         first = self.consts
         self.shapes = [v.shape for v in graph.inputs[first : first + self.carries]]
         self.inner = [v.shape for v in graph.inputs]
@@ -245,7 +262,10 @@ class Scan:
         into = Collector(self.operands[operand].shape)
         for (one, _), lags in self.by_lag(output, operand).items():
             for least, most in lags:
-                into.add(self.lifted(one, output, stacked, least, most))
+                made = self.lifted(one, output, stacked, least, most)
+                if output >= self.carries and most == 0:
+                    made = tuple([self.with_known(m) for m in made])
+                into.add(_unowned(made))
         return into.maps
 
     def by_lag(self, output: int, operand: int) -> dict[Reasoned, Runs]:
@@ -256,7 +276,7 @@ class Scan:
         # A result of a round is made of what was carried into it.
         more = int(output >= self.carries)
         if more:
-            for one in self.rows[output][operand]:
+            for one in self.read[output][operand]:
                 _include(found.setdefault((one, one.reasons), []), 0, 0)
         for k, end in self.exponents(self.rounds - 1 - more):
             power = self.row(output, k)
@@ -291,38 +311,105 @@ class Scan:
             for one in self.row(output, k)[carry]:
                 _include(found.setdefault((one, one.reasons), []), k, end)
         into = Collector(self.shapes[carry])
-        time = self.time(ex.dim(0))
+        time = self.time(ex.dim(self.axes))
         for (one, _), rounds in found.items():
-            into.add([_lifted(one, self.rounds, (), [(time, run)]) for run in rounds])
+            into.add(
+                [
+                    _lifted(one, self.axes, self.rounds, (), [(time, run)])
+                    for run in rounds
+                ]
+            )
         return into.maps
 
     def time(self, index: Expression) -> Expression:
         """The round in which the element of that index is read or made."""
         return self.rounds - 1 - index if self.is_reversed else index
 
+    def with_known(self, one: IndexingMap) -> IndexingMap:
+        """The map of a round with what is known of the integers that it reads.
+
+        Args:
+          one: a map of the whole loop, from what was made in the same round.
+        """
+        time = ex.dim(self.axes)
+        for i, variable in enumerate(one.runtimes):
+            owner = variable.owner
+            if owner is None or owner.table is not None:
+                continue
+            source, most = owner.source, None
+            if isinstance(source, Clamped):
+                source, most = source
+            values = self.by_round(source) if isinstance(source, Value) else None
+            if values is None:
+                continue
+            if most is not None:
+                values = np.clip(values, 0, most)
+            index = (time, *owner.index[self.axes :])
+            found = affine_expression(values, index)
+            if found is not None:
+                atom = ex.runtime_variable(i).terms[0][0]
+                return self.with_known(replaced(one, atom, found))
+            known = Owner((owner.source, "by round"), index, Table(values))
+            runtimes = list(one.runtimes)
+            runtimes[i] = Variable(variable.bounds, variable.name, known)
+            return self.with_known(one.remade(runtimes=tuple(runtimes)))
+        return one
+
+    def by_round(self, value: Value) -> np.ndarray | None:
+        """The values of an array of the body in all rounds, where they are known."""
+        if value in self.known:
+            return self.known[value]
+        found = None
+        if value in self.graph.inputs[self.consts + self.carries :]:
+            found = self.operands[self.graph.inputs.index(value)].constant
+        elif value.constant is not None and self.rounds <= MAX_KNOWN:
+            found = np.broadcast_to(
+                value.constant, (self.rounds, *value.shape[self.axes :])
+            )
+        elif value.node is not None and len(value.node.outputs) == 1:
+            found = self.evaluated(value, value.node)
+        self.known[value] = found
+        return found
+
+    def evaluated(self, value: Value, node: Node) -> np.ndarray | None:
+        """What an operation of the body makes of values that are known, by round."""
+        if node.name not in constants.NAMES or self.rounds > MAX_KNOWN:
+            return None
+        inputs = [self.by_round(v) for v in node.inputs]
+        known = [x for x in inputs if x is not None]
+        if len(known) < len(inputs):
+            return None
+        aval = jax.ShapeDtypeStruct(value.shape[self.axes :], value.dtype)
+        made = []
+        for values in zip(*known, strict=True):
+            one = constants.evaluated(node.name, node.params, values, aval)
+            if one is None:
+                return None
+            made.append(one)
+        return np.stack(made) if made else None
+
     def lifted(
         self, one: IndexingMap, output: int, stacked: bool, least: int, most: int
     ) -> Maps:
         """The map of a body as one of the whole loop, for rounds that far apart."""
         last = self.rounds - 1
+        lift = functools.partial(_lifted, one, self.axes)
         s = ex.range_variable(len(one.ranges))
         if output < self.carries:
             if not stacked:
                 return (one,)
             index = (self.time(s),)
-            return (
-                _lifted(one, None, index, [(last - s, (least, most))], self.rounds),
-            )
-        made = self.time(ex.dim(0))
+            return (lift(None, index, [(last - s, (least, most))], self.rounds),)
+        made = self.time(ex.dim(self.axes))
         if not stacked:
             # Some round at least that far before has been.
-            return (_lifted(one, self.rounds, (), [(made, (least, last))]),)
+            return (lift(self.rounds, (), [(made, (least, last))]),)
         if least == most:
             index = (self.time(made - least),)
-            return (_lifted(one, self.rounds, index, [(made, (least, last))]),)
+            return (lift(self.rounds, index, [(made, (least, last))]),)
         index = (self.time(s),)
         limits = [(made - s, (least, most))]
-        return (_lifted(one, self.rounds, index, limits, self.rounds),)
+        return (lift(self.rounds, index, limits, self.rounds),)
 
 
 def _cached(node: Node, which: str, flow: Flow) -> list[list[Maps]]:
@@ -342,37 +429,37 @@ def _include(runs: Runs, low: int, high: int) -> None:
 
 def _lifted(
     one: IndexingMap,
+    axes: int,
     outer: int | None,
     index: tuple[Expression, ...],
     limits: Sequence[tuple[Expression, tuple[int, int]]],
     rounds: int | None = None,
 ) -> IndexingMap:
-    """The map with a dimension or a result for the round in front.
+    """The map with a dimension or a result for the round.
 
     Args:
       one: the map of the body.
-      outer: how many rounds the new first dimension counts; None for none.
-      index: the new first result, of the variables of the new map, if there is one.
+      axes: how many dimensions and results stay in front, for the axes of a mesh.
+      outer: how many rounds the new dimension counts; None for none.
+      index: the new result, of the variables of the new map, if there is one.
       limits: constraints, of the variables of the new map.
       rounds: how many values one more range variable has, behind the others.
     """
+    more = sizes([] if outer is None else [outer])
+    dims = (*one.dims[:axes], *more, *one.dims[axes:])
     if one.is_undefined or one.is_known_empty:
-        dims = (*sizes([] if outer is None else [outer]), *one.dims)
         data = one.remade(dims=dims)
         if one.is_known_empty:
             return data.emptied(results=len(one.results) + len(index))
         return data.undefined_like(len(one.results) + len(index))
-    shift = 0 if outer is None else 1
     memo: dict[Expression, Expression] = {}
 
+    def behind(a: Atom) -> Expression:
+        is_moved = more and a.kind == DIM and a.first >= axes
+        return ex.variable(a.kind, a.first + 1 if is_moved else a.first)
+
     def moved(e: Expression) -> Expression:
-        if not shift:
-            return e
-        return ex.substitute(
-            e,
-            lambda a: ex.variable(a.kind, a.first + (shift if a.kind == DIM else 0)),
-            memo,
-        )
+        return ex.substitute(e, behind, memo) if more else e
 
     runtimes = tuple(
         [
@@ -382,9 +469,10 @@ def _lifted(
             for v in one.runtimes
         ]
     )
+    results = [moved(e) for e in one.results]
     made = IndexingMap(
-        (*sizes([] if outer is None else [outer]), *one.dims),
-        (*index, *[moved(e) for e in one.results]),
+        dims,
+        (*results[:axes], *index, *results[axes:]),
         (*one.ranges, *sizes([] if rounds is None else [rounds])),
         runtimes,
         [*[(moved(e), i) for e, i in one.constraints], *_intervals(limits)],
@@ -406,8 +494,10 @@ def _while(node: Node, output: int, flow: Flow) -> Sequence[Maps]:
     params = node.params
     of_test, of_body = params["cond_nconsts"], params["body_nconsts"]
     first = of_test + of_body
-    rows = _cached(node, "body_jaxpr", flow)
-    operands = node.as_equation().operands
+    rows = [
+        [_unowned(maps) for maps in row] for row in _cached(node, "body_jaxpr", flow)
+    ]
+    operands = node.inputs
     carried = operands[first:]
     shapes = [v.shape for v in carried]
     shape = shapes[output]
@@ -420,7 +510,11 @@ def _while(node: Node, output: int, flow: Flow) -> Sequence[Maps]:
             for i in range(len(operands))
         ]
     powers = _powers(body, shapes, None)
-    test = _cached(node, "cond_jaxpr", flow)[0] if not flow.derivative else None
+    test = None
+    if not flow.derivative:
+        test = [_unowned(maps) for maps in _cached(node, "cond_jaxpr", flow)[0]]
+    tests = node.bodies["cond_jaxpr"].outputs[0].shape
+    of_test_result = _to_test(powers, output, shapes, tests, node.mesh)
     result: list[Maps] = []
     for i, operand in enumerate(operands):
         into = Collector(operand.shape)
@@ -432,14 +526,13 @@ def _while(node: Node, output: int, flow: Flow) -> Sequence[Maps]:
                 for p, row in zip(power[output], rows, strict=True):
                     into.add(_product(p, row[column], operand.shape))
         if test is not None:
-            of_scalar = (to_scalar(shape),)
             if i < of_test:
-                into.add(_product(of_scalar, test[i], operand.shape))
+                into.add(_product(of_test_result, test[i], operand.shape))
             else:
                 for read, value in zip(
                     test[of_test:], range(len(carried)), strict=True
                 ):
-                    looked_at = _product(of_scalar, read, carried[value].shape)
+                    looked_at = _product(of_test_result, read, carried[value].shape)
                     for power in powers:
                         if i >= first:
                             into.add(
@@ -453,3 +546,30 @@ def _while(node: Node, output: int, flow: Flow) -> Sequence[Maps]:
                                 into.add(_product(looked_at, step, operand.shape))
         result.append(tuple([m.widened(ANY_COUNT) for m in into.maps]))
     return result
+
+
+def _to_test(
+    powers: Sequence[Matrix],
+    output: int,
+    shapes: Sequence[tuple[int, ...]],
+    tests: tuple[int, ...],
+    mesh: Mesh,
+) -> Maps:
+    """The maps from a result of a loop to the outcomes of its test.
+
+    There is one outcome, or one for each element of a batch, which stops then. The
+    dimensions of the batch are the first ones of all that is carried.
+    """
+
+    def to_first(shape: tuple[int, ...]) -> IndexingMap:
+        index = [ex.dim(i) for i in range(len(tests) - mesh.rank)]
+        return on_every_device(related(shape[mesh.rank :], index), mesh)
+
+    if len(tests) == mesh.rank:
+        return (to_first(shapes[output]),)
+    every = (
+        _product(maps, (to_first(shape),), tests)
+        for power in powers
+        for maps, shape in zip(power[output], shapes, strict=True)
+    )
+    return _united(every, tests)

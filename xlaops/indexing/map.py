@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Self
 
@@ -12,7 +11,6 @@ from . import (
     canonical,
     composition,
     conversion,
-    enumeration,
     inversion,
     parsing,
     printing,
@@ -21,8 +19,7 @@ from . import (
     widening,
 )
 from . import expression as ex
-from .evaluation import value_at, values_at
-from .expression import DIM, RANGE, RUNTIME, Atom, Expression
+from .expression import Expression
 from .interval import Interval
 from .map_data import (
     DEFINED,
@@ -30,15 +27,22 @@ from .map_data import (
     UNKNOWN,
     ConstraintsLike,
     IntervalLike,
-    MapData,
     VariableLike,
     merged_reasons,
 )
+from .map_parts import (
+    check_variables,
+    constrained,
+    merged_constraints,
+    result_bounds_of,
+    variables_of,
+)
+from .map_values import MapValues
 from .simplification import simplify
-from .variables import Owner, Variable
+from .variables import Owner
 
 
-class IndexingMap(MapData):
+class IndexingMap(MapValues):
     """A function from the elements of one array to those of another, with its domain.
 
     Its arguments are dimension variables, which are the index of an element, range
@@ -89,7 +93,7 @@ class IndexingMap(MapData):
     ) -> Self:
         """A map of checked parts; see the class."""
         groups = [
-            _variables(name, group)
+            variables_of(name, group)
             for name, group in (
                 ("dims", dims),
                 ("ranges", ranges),
@@ -102,11 +106,6 @@ class IndexingMap(MapData):
             if isinstance(constraints, Mapping)
             else constraints
         )
-        merged: dict[Expression, Interval] = {}
-        for expression, interval in entries:
-            e, i = ex.as_expression(expression), Interval.of(interval)
-            old = merged.get(e)
-            merged[e] = i if old is None else old.intersect(i)
         data = cls.build(
             groups[0],
             expressions,
@@ -114,9 +113,9 @@ class IndexingMap(MapData):
             groups[2],
             (),
             tuple(reasons),
-            result_bounds=_result_bounds(result_bounds, len(expressions)),
+            result_bounds=result_bounds_of(result_bounds, len(expressions)),
         )
-        return _constrained(data, merged)
+        return constrained(data, merged_constraints(entries))
 
     # The text
 
@@ -157,12 +156,9 @@ class IndexingMap(MapData):
             if parsed.special == "empty":
                 return empty
             return cls.undefined([Interval.ANY] * dims, results)
-        merged: dict[Expression, Interval] = {}
-        for e, i in parsed.constraints:
-            old = merged.get(e)
-            merged[e] = i if old is None else old.intersect(i)
+        merged = merged_constraints(parsed.constraints)
         d, s, rt = (tuple(group) for group in parsed.groups)
-        return _constrained(cls.build(d, tuple(parsed.results), s, rt), merged)
+        return constrained(cls.build(d, tuple(parsed.results), s, rt), merged)
 
     def __str__(self) -> str:
         return printing.one_line(self)
@@ -188,7 +184,7 @@ class IndexingMap(MapData):
     @classmethod
     def identity(cls, shape: Sequence[int]) -> Self:
         """The map of every element of a shape to itself."""
-        sizes = _variables("shape", shape)
+        sizes = variables_of("shape", shape)
         return cls.build(
             sizes,
             tuple([ex.dim(i) for i in range(len(sizes))]),
@@ -205,7 +201,7 @@ class IndexingMap(MapData):
         cls, dims: Iterable[VariableLike], results: int, reason: str = ""
     ) -> Self:
         """The map of which nothing is known: any element may belong to any other."""
-        return cls.build(_variables("dims", dims), ()).undefined_like(results, reason)
+        return cls.build(variables_of("dims", dims), ()).undefined_like(results, reason)
 
     def replace(
         self,
@@ -280,17 +276,7 @@ class IndexingMap(MapData):
         Raises:
             ValueError: if one mentions another.
         """
-        counts = (len(self.dims), len(self.ranges), len(self.runtimes))
-        names = ("dimension", "range", "runtime")
-        for expression in self.expressions():
-            for atom in ex.variables(expression):
-                kind = atom.kind - DIM
-                if atom.first >= counts[kind]:
-                    raise ValueError(
-                        f"IndexingMap: {names[kind]} variables must be among the "
-                        f"{counts[kind]} that there are, got number {atom.first} in "
-                        f"{expression}"
-                    )
+        check_variables(self)
 
     def owner(self, index: int) -> tuple[Owner, Self] | None:
         """Where a runtime variable's value comes from.
@@ -303,158 +289,6 @@ class IndexingMap(MapData):
         if owner is None:
             return None
         return owner, self.remade(results=owner.index)
-
-    # Values
-
-    def evaluate(
-        self, dims: Sequence[Any], ranges: Sequence[Any] = (), runtimes: Any = None
-    ) -> tuple[Any, ...]:
-        """The results at a point, or at many; bounds and constraints are not looked at.
-
-        Args:
-            dims: a value for each dimension: an integer, or an array of integers; the
-                arrays are broadcast.
-            ranges: a value for each range variable.
-            runtimes: a value for each runtime variable; None reads them from their
-                tables.
-
-        Returns:
-            The value of each result.
-
-        Raises:
-            ValueError: if there are not as many values as variables, or nothing is
-                known of the map.
-
-        Example:
-            >>> from xlaops.indexing import IndexingMap
-            >>> flat = IndexingMap.parse("(d0) -> (d0 floordiv 8, d0 mod 8), "
-            ...                          "domain: d0 in [0, 31]")
-            >>> flat.evaluate([19])
-            (2, 3)
-        """
-        values = self._values(dims, ranges, runtimes)
-        return tuple(values_at(self.results, values))
-
-    def contains(
-        self, dims: Sequence[Any], ranges: Sequence[Any] = (), runtimes: Any = None
-    ) -> Any:
-        """Whether a point lies within the bounds and satisfies the constraints.
-
-        Args:
-            dims: as for `evaluate`.
-            ranges: as for `evaluate`.
-            runtimes: as for `evaluate`.
-
-        Returns:
-            True or False; for arrays an array of them.
-        """
-        if self.status == EMPTY:
-            return False
-        values = self._values(dims, ranges, runtimes)
-        inside: Any = True
-        for atom, value in values.items():
-            lower, upper = self.variable_of(atom).bounds
-            inside = inside & (value >= lower) & (value <= upper)
-        for expression, (lower, upper) in self.constraints:
-            value = value_at(expression, values)
-            inside = inside & (value >= lower) & (value <= upper)
-        return inside
-
-    def _values(
-        self, dims: Sequence[Any], ranges: Sequence[Any], runtimes: Any
-    ) -> dict[Atom, Any]:
-        if self.status == UNKNOWN:
-            raise ValueError("evaluate: map must not be undefined")
-        values: dict[Atom, Any] = {}
-        given = [("dims", DIM, dims, self.dims), ("ranges", RANGE, ranges, self.ranges)]
-        if runtimes is not None:
-            given.append(("runtimes", RUNTIME, runtimes, self.runtimes))
-        for name, kind, group, variables in given:
-            if len(group) != len(variables):
-                raise ValueError(
-                    f"evaluate: {name} must have one value for each of "
-                    f"{len(variables)} variables, got {len(group)}"
-                )
-            for i, value in enumerate(group):
-                values[ex.variable(kind, i).terms[0][0]] = _integer(name, value)
-        if runtimes is None:
-            for i, variable in enumerate(self.runtimes):
-                owner = variable.owner
-                if owner is None or owner.table is None:
-                    raise ValueError(
-                        f"evaluate: runtimes must be given, for rt{i} has no table"
-                    )
-                index = tuple(values_at(owner.index, values))
-                atom = ex.runtime_variable(i).terms[0][0]
-                values[atom] = owner.table.values[index]
-        return values
-
-    def enumerate(self, limit: int | None = None) -> tuple[np.ndarray, np.ndarray]:
-        """All points of the domain, and the results there.
-
-        Args:
-            limit: how many points the box of the bounds may have.
-
-        Returns:
-            Two int64 arrays with one row a point: the values of the variables
-            (dimensions, ranges, runtimes), and the results.
-
-        Raises:
-            ValueError: if there are more points, or nothing is known of the map.
-            OverflowError: if values do not fit 64 bits.
-        """
-        return enumeration.points(self, limit)
-
-    def relation(self, limit: int | None = None) -> np.ndarray:
-        """The pairs of elements that it relates, each once, in order.
-
-        Args:
-            limit: how many points the box of the bounds may have.
-
-        Returns:
-            An int64 array with one row a pair: the dimensions, then the results.
-
-        Raises:
-            ValueError: if there are more points, or nothing is known of the map.
-            OverflowError: if values do not fit 64 bits.
-
-        Example:
-            >>> from xlaops.indexing import IndexingMap
-            >>> m = IndexingMap.parse("(d0)[s0] -> (d0 + s0), "
-            ...                       "domain: d0 in [0, 1], s0 in [0, 1]")
-            >>> m.relation().tolist()
-            [[0, 0], [0, 1], [1, 1], [1, 2]]
-        """
-        return enumeration.relation(self, limit)
-
-    def flat_relation(
-        self,
-        from_shape: Sequence[int],
-        to_shape: Sequence[int],
-        limit: int | None = None,
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """The pairs that it relates, as row-major positions in two arrays.
-
-        Args:
-            from_shape: shape of the array to which the dimensions belong.
-            to_shape: shape of the array to which the results belong; results outside
-                of it are left out.
-            limit: how many points the box of the bounds may have.
-
-        Returns:
-            Two int64 arrays of one length, ordered by the first and then the second.
-
-        Raises:
-            ValueError: if the shapes do not fit, there are more points, or nothing is
-                known of the map.
-        """
-        if len(from_shape) != len(self.dims) or len(to_shape) != len(self.results):
-            raise ValueError(
-                f"flat_relation: shapes must have {len(self.dims)} and "
-                f"{len(self.results)} dimensions, got {tuple(from_shape)} and "
-                f"{tuple(to_shape)}"
-            )
-        return enumeration.flat_relation(self, from_shape, to_shape, limit)
 
     # Other maps
 
@@ -513,7 +347,7 @@ class IndexingMap(MapData):
         """
         if bounds is None:
             return inversion.inverse(self)
-        intervals = [v.bounds for v in _variables("bounds", bounds)]
+        intervals = [v.bounds for v in variables_of("bounds", bounds)]
         return inversion.inverse(self, intervals)
 
     def drop_unused(self, *, dims: bool = False) -> Self:
@@ -610,10 +444,10 @@ class IndexingMap(MapData):
         arity = (len(self.dims), len(self.results))
         if arity != (len(other.dims), len(other.results)):
             return False
+        if UNKNOWN in (self.status, other.status):
+            return None
         if self.equals(other):
             return True
-        if UNKNOWN in (self.status, other.status):
-            return False
         if any(
             v.owner is not None and v.owner.table is None
             for v in self.runtimes + other.runtimes
@@ -626,85 +460,5 @@ class IndexingMap(MapData):
         return np.array_equal(a, b)
 
 
-def _result_bounds(
-    group: Iterable[VariableLike] | None, count: int
-) -> tuple[Interval, ...] | None:
-    if group is None:
-        return None
-    bounds = tuple([v.bounds for v in _variables("result_bounds", group)])
-    if len(bounds) != count:
-        raise ValueError(
-            f"IndexingMap: result_bounds must have one entry for each of {count} "
-            f"results, got {len(bounds)}"
-        )
-    return bounds
-
-
 def _is_point(e: Expression, value: int) -> bool:
     return not e.terms and e.constant == value
-
-
-def _integer(name: str, value: Any) -> Any:
-    if isinstance(value, np.ndarray):
-        if value.dtype.kind not in "iu":
-            raise TypeError(f"evaluate: {name} must be integers, got {value.dtype}")
-        return value.astype(np.int64)
-    try:
-        return operator.index(value)
-    except TypeError:
-        array = np.asarray(value)
-        if array.dtype.kind not in "iu":
-            raise TypeError(
-                f"evaluate: {name} must be integers, got {value!r}"
-            ) from None
-        return array.astype(np.int64)
-
-
-def _variables(name: str, group: Iterable[VariableLike]) -> tuple[Variable, ...]:
-    made: list[Variable] = []
-    for value in group:
-        if isinstance(value, Variable):
-            made.append(value)
-        elif isinstance(value, (Interval, tuple)):
-            made.append(Variable(Interval.of(value)))
-        else:
-            try:
-                size = operator.index(value)
-            except TypeError:
-                raise TypeError(
-                    f"IndexingMap: {name} must be variables, intervals, pairs or "
-                    f"sizes, got {value!r}"
-                ) from None
-            if size < 0:
-                raise ValueError(f"IndexingMap: {name} must be >= 0, got {size}")
-            made.append(Variable(Interval(0, size - 1)))
-    return tuple(made)
-
-
-def _constrained(data: IndexingMap, constraints: dict[Expression, Interval]) -> Any:
-    """The map with constraints on bare variables as bounds, and constants checked."""
-    groups = [list(data.dims), list(data.ranges), list(data.runtimes)]
-    kept: list[tuple[Expression, Interval]] = []
-    for expression, interval in constraints.items():
-        atom = expression.variable
-        if not expression.terms:
-            if expression.constant not in interval:
-                return data.emptied()
-        elif atom is None:
-            if interval.is_empty:
-                return data.emptied()
-            kept.append((expression, interval))
-        else:
-            group = groups[atom.kind - DIM]
-            if atom.first < len(group):
-                old = group[atom.first]
-                group[atom.first] = old.within(old.bounds.intersect(interval))
-            else:
-                kept.append((expression, interval))
-    if any(v.bounds.is_empty for group in groups for v in group):
-        data.verify()
-        return data.emptied()
-    d, s, rt = (tuple(g) for g in groups)
-    made = data.remade(dims=d, ranges=s, runtimes=rt, constraints=tuple(kept))
-    made.verify()
-    return made

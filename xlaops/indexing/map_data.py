@@ -193,9 +193,16 @@ class MapData:
             [(v.bounds.lower, v.bounds.upper) for v in self.runtimes],
         )
 
-    def scope(self) -> Scope:
-        """The bounds of all variables, to ask for ranges of expressions."""
-        return Scope(self.bound_lists())
+    def scope(self, constrained: bool = False) -> Scope:
+        """The bounds of all variables, to ask for ranges of expressions.
+
+        Args:
+          constrained: whether constraints count as well.
+        """
+        known: dict[Expression, Bounds] = {}
+        for e, (lower, upper) in self.constraints if constrained else ():
+            known[ex.shift(e, -e.constant)] = (lower - e.constant, upper - e.constant)
+        return Scope(self.bound_lists(), known)
 
     def expressions(self) -> list[Expression]:
         """Results, constraints and the indices of owners."""

@@ -34,17 +34,22 @@ def is_whole_identity(a: IndexingMap) -> bool:
 
 def composed(first: IndexingMap, second: IndexingMap) -> IndexingMap:
     """The map that applies both, without variables that it does not need."""
-    # Maps that differ in their reasons alone are equal.
-    return _composed(first, second, first.reasons, second.reasons)
+    # Maps that differ in their reasons alone are equal. So are the identity of a whole
+    # array and that of a part of a larger one, which restricts what comes after it.
+    whole = is_whole_identity(first), is_whole_identity(second)
+    return _composed(first, second, whole, first.reasons, second.reasons)
 
 
 @functools.lru_cache(maxsize=2**15)
 def _composed(
-    first: IndexingMap, second: IndexingMap, *reasons: tuple[str, ...]
+    first: IndexingMap,
+    second: IndexingMap,
+    whole: tuple[bool, bool],
+    *reasons: tuple[str, ...],
 ) -> IndexingMap:
-    if is_whole_identity(second):
+    if whole[1]:
         return first
-    if is_whole_identity(first):
+    if whole[0]:
         return second
     made = first.compose(second)
     if made.is_known_empty or made.is_undefined:

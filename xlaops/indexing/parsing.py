@@ -14,11 +14,21 @@ MAX_NESTING: Final = 60
 """How deep parentheses may nest."""
 
 _TOKEN: Final = re.compile(
-    r"\s*(?:(?P<number>[0-9]+)|(?P<name>[A-Za-z_][A-Za-z0-9_]*)|(?P<sign>->|//|.))",
-    re.DOTALL,
+    r"\s*(?:(?P<number>[0-9]+)|(?P<name>[A-Za-z_][A-Za-z0-9_]*)|(?P<sign>->|//|\S))"
 )
 _OPERATORS: Final = {"floordiv": "floordiv", "//": "floordiv", "ceildiv": "ceildiv"}
 _OPERATORS.update({"mod": "mod", "%": "mod", "*": "*"})
+
+
+_LISTING: Final = re.compile("runtime variables:|replica id:")
+_TRAILER: Final = re.compile(r"is_simplified\b|" + _LISTING.pattern)
+
+# One more than the largest: the least of all has it behind its sign.
+_LARGEST: Final = INT64_MAX + 1
+
+
+def _factors(expression: Expression) -> list[int]:
+    return [expression.constant, *[k for _, k in expression.terms]]
 
 
 class ParseError(ValueError):
@@ -111,8 +121,7 @@ class _Parser:
 
     def number(self) -> int:
         digits = self.token.lstrip("0") or "0"
-        # One more than the largest: the least of all has it behind its sign.
-        if len(digits) > 19 or int(digits) > INT64_MAX + 1:
+        if len(digits) > 19 or int(digits) > _LARGEST:
             raise self.error("an integer must fit 64 bits")
         self.advance()
         return int(digits)
@@ -153,6 +162,8 @@ class _Parser:
             try:
                 if word == "*":
                     value = ex.multiply(value, right)
+                    if any(abs(k) > _LARGEST for k in _factors(value)):
+                        raise self.error("factors must fit 64 bits", position)
                     continue
                 if right.terms:
                     raise self.error(f"the right side of {word} must be constant", at)
@@ -296,8 +307,7 @@ class _Parser:
     def at_trailer(self) -> bool:
         if self.kind != "name" or self.token in self.names:
             return False
-        rest = self.text[self.start :]
-        return bool(re.match(r"is_simplified|runtime variables:|replica id:", rest))
+        return bool(_TRAILER.match(self.text, self.start))
 
     def trailer(self) -> None:
         if self.kind == "name" and self.token == "is_simplified":
@@ -307,9 +317,8 @@ class _Parser:
                 raise self.expected("'true' or 'false'")
             self.advance()
             self.accept(",")
-        if self.kind != "end" and self.at_trailer():
-            return  # the listing of an instruction goes on: not the map's own
-        if self.kind != "end":
+        # The listing of an instruction may go on: that is not the map's own.
+        if self.kind != "end" and not _LISTING.match(self.text, self.start):
             raise self.expected("the end of the text")
 
 
@@ -326,7 +335,8 @@ def parse(text: str) -> Parsed:
     # The form of an attribute in a dump of MLIR.
     wrapped = re.fullmatch(r'#?(?:xla\.)?indexing_map\s*<\s*"(.*)"\s*>', inner, re.S)
     if wrapped:
-        return parse(wrapped[1])
+        text = wrapped[1]
+        inner = text.strip()
     words = " ".join(inner.split()).lower().rstrip(",;.")
     parsed = Parsed()
     if words == "known empty":
@@ -342,8 +352,11 @@ def parse_expression(text: str) -> Expression:
     """The expression that a text stands for, of variables ``d0``, ``s0``, ``rt0``.
 
     Raises:
+      TypeError: if it is no string.
       ParseError: if it is no expression.
     """
+    if not isinstance(text, str):
+        raise TypeError(f"Expression: text must be a string, got {type(text)}")
     parser = _Parser(text)
     for name in re.findall(r"(?<![A-Za-z_])(?:d|s|rt)[0-9]{1,6}(?![A-Za-z0-9_])", text):
         letters = name.rstrip("0123456789")

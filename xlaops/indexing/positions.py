@@ -21,10 +21,14 @@ from .expression import RANGE, RUNTIME, Atom, Expression
 from .interval import Interval
 from .map import IndexingMap
 from .map_data import MapData
+from .parts import Part, split
 from .variables import Variable
 
 MAX_CODE: Final = 2**62
 """How many pairs of elements two arrays may have."""
+
+_MANY: Final = 2**16
+"""How many points a map has at least to be looked at part by part."""
 
 
 def pairs(
@@ -85,8 +89,11 @@ def codes(
     if one.is_known_empty:
         return []
     data = solved(one)
-    count = prod([v.bounds.count for v in data.ranges])
-    count *= prod([v.bounds.count for v in data.runtimes if not _has_table(v)])
+    count = _points(data)
+    if count > _MANY:
+        parts = split(one)
+        if len(parts) > 1:
+            return _product(parts, from_shape, to_shape, limit)
     if count > limit:
         raise _too_many(limit, count)
     sizes = (*from_shape, *to_shape)
@@ -111,6 +118,42 @@ def codes(
             continue
         found.append(np.ravel(code))
     return found
+
+
+def _points(data: MapData) -> int:
+    """How many values the variables have together, but for those of tables."""
+    free = [*data.ranges, *[v for v in data.runtimes if not _has_table(v)]]
+    return prod([v.bounds.count for v in free])
+
+
+def _product(
+    parts: Sequence[Part],
+    from_shape: Sequence[int],
+    to_shape: Sequence[int],
+    limit: int,
+) -> list[np.ndarray]:
+    """The pairs of a map, as numbers, from those of its parts.
+
+    A part may have many points for each of its pairs.
+    """
+    rows = [prod(from_shape[i + 1 :]) for i in range(len(from_shape))]
+    columns = [prod(to_shape[i + 1 :]) for i in range(len(to_shape))]
+    width = prod(to_shape)
+    found: np.ndarray = np.zeros(1, np.int64)
+    for dims, results, part in parts:
+        own = [from_shape[i] for i in dims], [to_shape[i] for i in results]
+        steps = [rows[i] * width for i in dims], [columns[i] for i in results]
+        code: Any = 0
+        for position, sizes, strides in zip(
+            pairs([part], *own, limit), own, steps, strict=True
+        ):
+            index = np.unravel_index(position, sizes) if sizes else ()
+            code = sum((i * k for i, k in zip(index, strides, strict=True)), code)
+            code = code + np.zeros(len(position), np.int64)
+        if len(found) * len(code) > limit:
+            raise _too_many(limit, len(found) * len(code))
+        found = np.add.outer(found, code).ravel()
+    return [found]
 
 
 def merged(parts: Sequence[np.ndarray]) -> np.ndarray:

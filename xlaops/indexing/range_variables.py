@@ -9,7 +9,7 @@ from typing import TypeVar
 from . import expression as ex
 from .composition import identity_table, with_range, with_variables
 from .expression import DIM, MOD, RANGE, Atom, Expression
-from .interval import Interval
+from .interval import INT64_MAX, INT64_MIN, Interval
 from .map_data import DEFINED, MapData
 from .simplification import simplify
 from .variables import Variable
@@ -94,7 +94,8 @@ def _merged_once(data: M) -> M | None:
             q = _common_ratio(occurrences[s], occurrences[t])
             if q is None or data.ranges[t.first].bounds.count < abs(q):
                 continue
-            return _merged_pair(data, s.first, t.first, q)
+            if _fits_merged(data, s.first, t.first, q):
+                return _merged_pair(data, s.first, t.first, q)
     return None
 
 
@@ -108,6 +109,12 @@ def _common_ratio(
         a // b if a % b == 0 else None for (_, a), (_, b) in zip(s, t, strict=True)
     }
     return ratios.pop() if len(ratios) == 1 else None
+
+
+def _fits_merged(data: MapData, s: int, t: int, q: int) -> bool:
+    """Whether ``q s + t`` stays so far within 64 bits that bounds do not saturate."""
+    bounds = data.ranges[s].bounds * q + data.ranges[t].bounds
+    return bounds.lower > INT64_MIN and bounds.upper < INT64_MAX
 
 
 def _merged_pair(data: M, s: int, t: int, q: int) -> M:

@@ -13,7 +13,6 @@ from . import expression as ex
 from .analysis import Analysis, Selector
 from .expression import DIM, Expression
 from .map import IndexingMap
-from .map_data import merged_reasons
 from .map_sets import Maps
 from .positions import pairs
 from .questions import analysis_of
@@ -173,22 +172,38 @@ def receptive_field(
     analysis = analysis_of("receptive_field", f, args, derivative)
     made, read = analysis.output(output), analysis.input(input)
     where = _index(index, made.shape)
+    seen = analysis.seen(made, where, limit).get(read)
     maps = analysis.output_to_input(made, read)
-    here = IndexingMap((), list(where))
-    seen = [
-        one.undefined_like() if one.is_undefined else here.compose(one) for one in maps
-    ]
-    _, columns = pairs(seen, (), read.shape, limit)
+    columns = np.zeros(0, np.int64) if seen is None else seen.elements.codes()
+    reasons = () if seen is None else seen.reasons
+    if seen is not None and not seen.is_known:
+        # The formula knows which indices are equal wherever they are read.
+        columns = _also_in(columns, maps, where, read.shape, limit)
     positions = (
         np.stack(np.unravel_index(columns, read.shape), 1)
         if read.shape
         else (np.zeros((len(columns), 0), np.int64))
     )
-    reasons: tuple[str, ...] = ()
-    for one in maps:
-        reasons = merged_reasons(reasons, one.reasons)
     windows = tuple([_window(maps, i) for i in range(len(read.shape))])
     return ReceptiveField(where, tuple(read.shape), positions, windows, reasons)
+
+
+def _also_in(
+    columns: np.ndarray,
+    maps: Maps,
+    where: Sequence[int],
+    shape: tuple[int, ...],
+    limit: int | None,
+) -> np.ndarray:
+    """The positions that maps lead to from an element too, if these can be counted."""
+    here = IndexingMap((), list(where))
+    if any(one.is_undefined for one in maps):
+        return columns
+    try:
+        _, others = pairs([here.compose(one) for one in maps], (), shape, limit)
+    except ValueError:
+        return columns
+    return np.intersect1d(columns, others, assume_unique=True)
 
 
 def _index(index: Sequence[int] | None, shape: tuple[int, ...]) -> tuple[int, ...]:

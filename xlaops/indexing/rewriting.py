@@ -198,11 +198,31 @@ class Rewriter:
         self._depth += 1
         return True
 
+    def _is_reversed(self, x: Expression, n: int) -> bool:
+        """Whether ``-x - 1`` is rather to be divided by n than x.
+
+        That is where most coefficients are negative, or half of them and the first. In
+        the form to compare none is: there the sum of what is left of them decides.
+        """
+        balance = 0
+        if not self.reduced:
+            for _, k in x.terms:
+                balance += 1 if k < 0 else -1
+            return balance > 0 or (balance == 0 and bool(x.terms) and x.terms[0][1] < 0)
+        first = 0
+        for _, k in x.terms:
+            r = k % n
+            if r:
+                balance += 2 * r - n
+                first = first or 2 * r - n
+        balance = balance or first or 2 * (x.constant % n) - n + 1
+        return balance > 0
+
     def _floordiv(self, x: Expression, n: int) -> Expression:
         lower, upper = self.scope.range(x)
         if lower // n == upper // n:
             return ex.constant(lower // n)
-        if _is_reversed(x):
+        if self._is_reversed(x, n):
             # (-x - 1) floordiv n is -(x floordiv n) - 1.
             inside = ex.shift(ex.scale(x, -1), -1)
             return ex.shift(ex.scale(self.floordiv(inside, n), -1), -1)
@@ -276,7 +296,7 @@ class Rewriter:
         block = lower // m
         if upper // m == block:
             return ex.shift(x, -block * m)
-        if _is_reversed(x):
+        if self._is_reversed(x, m):
             # (-x - 1) mod n is n - 1 - (x mod n).
             inside = ex.shift(ex.scale(x, -1), -1)
             return ex.shift(ex.scale(self.mod(inside, m), -1), m - 1)
@@ -422,14 +442,6 @@ def _replaced(
 
 def _divisible(x: Expression, n: int) -> bool:
     return x.constant % n == 0 and all(k % n == 0 for _, k in x.terms)
-
-
-def _is_reversed(x: Expression) -> bool:
-    """Whether most coefficients are negative, or half of them and the first."""
-    balance = 0
-    for _, k in x.terms:
-        balance += 1 if k < 0 else -1
-    return balance > 0 or (balance == 0 and bool(x.terms) and x.terms[0][1] < 0)
 
 
 def _common_factors(terms: ex.Terms, n: int) -> list[int]:

@@ -7,14 +7,15 @@ from typing import TypeAlias
 
 from .expression import DIM, DIV, MAX, MIN, MOD, Atom, Bounds, Expression, linear
 
-BoundLists: TypeAlias = tuple[Sequence[Bounds], Sequence[Bounds], Sequence[Bounds]]
+ByNumber: TypeAlias = Sequence[Bounds] | Mapping[int, Bounds]
+BoundLists: TypeAlias = tuple[ByNumber, ByNumber, ByNumber]
 
 
 class Scope:
     """The bounds of variables, and the ranges of expressions that follow from them.
 
     Args:
-      bounds: of the dimension, range and runtime variables, three sequences of pairs.
+      bounds: of the dimension, range and runtime variables, pairs by number.
       constraints: intervals of more expressions, each without a constant term.
     """
 

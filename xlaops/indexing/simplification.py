@@ -7,7 +7,7 @@ from typing import TypeVar
 from .affine import exact_range, linear_equivalent
 from .constraints import EmptyDomainError, System
 from .expression import Bounds, Expression
-from .interval import INT64_MAX, INT64_MIN, Interval
+from .interval import Interval, WideError, fitting
 from .map_data import DEFINED, Constraint, MapData
 from .rewriting import Rewriter
 from .variables import Variable
@@ -37,7 +37,13 @@ def simplify(
     system = system_of(data, reduced)
     if system is None:
         return data.emptied()
-    return finished(data, system, data.results, keep_points=keep_points, prove=prove)
+    try:
+        return finished(
+            data, system, data.results, keep_points=keep_points, prove=prove
+        )
+    except WideError:
+        # What cannot be said in 64 bits stays as it is.
+        return data.remade(is_simplified=True)
 
 
 def _plain(data: M, keep_points: bool) -> M | None:
@@ -82,7 +88,11 @@ def finished(
     keep_points: bool = False,
     prove: bool = True,
 ) -> M:
-    """The map of tightened bounds and constraints, with its results simplified."""
+    """The map of tightened bounds and constraints, with its results simplified.
+
+    Raises:
+      WideError: if an interval does not fit 64 bits.
+    """
     if prove:
         try:
             _sharpen(system)
@@ -153,15 +163,14 @@ def simplest(expression: Expression, rewriter: Rewriter, prove: bool) -> Express
 
 
 def as_constraints(system: System) -> tuple[Constraint, ...]:
-    """The constraints of a system as a map holds them."""
+    """The constraints of a system as a map holds them.
+
+    Raises:
+      WideError: if an interval does not fit 64 bits.
+    """
     return tuple(
-        [(e, clipped(lower, upper)) for e, (lower, upper) in system.constraints.items()]
+        [(e, fitting(lower, upper)) for e, (lower, upper) in system.constraints.items()]
     )
-
-
-def clipped(lower: int, upper: int) -> Interval:
-    """An interval of integers that may not fit 64 bits."""
-    return Interval(max(lower, INT64_MIN), min(upper, INT64_MAX))
 
 
 def _within(

@@ -304,6 +304,7 @@ def sparsity(
     f: Callable[..., Any],
     *args: Any,
     argnums: int | Sequence[int] | None = 0,
+    has_aux: bool = False,
     limit: int | None = None,
 ) -> Sparsity:
     """Which elements of a function's Jacobian can differ from zero, for any values.
@@ -316,7 +317,9 @@ def sparsity(
     Args:
         f: a function that JAX can trace and differentiate.
         *args: its arguments, pytrees of arrays or of `jax.ShapeDtypeStruct`.
+            Leaves that are neither, nor numbers, are handed on as they are.
         argnums: which arguments are differentiated: a number, several, or None for all.
+        has_aux: whether ``f`` returns a pair, of which only the first one counts.
         limit: how many positions may be computed, 2**27 unless given.
 
     Returns:
@@ -343,4 +346,4 @@ def sparsity(
     Source:
         *Indexing Analysis*, section Indexing maps of fusions.
     """
-    return Sparsity(jacobian_maps("sparsity", f, args, argnums), limit)
+    return Sparsity(jacobian_maps("sparsity", f, args, argnums, has_aux), limit)

@@ -6,6 +6,7 @@ from typing import Final
 
 from . import expression as ex
 from .composition import identity_table, with_range, with_variables
+from .dependence import depends, table_index
 from .expression import DIM, DIV, RANGE, RUNTIME, Atom, Expression
 from .interval import INT64_MAX, Interval
 from .map import IndexingMap
@@ -39,6 +40,8 @@ def solved(a: IndexingMap) -> IndexingMap:
             if atom.kind == RUNTIME and a.runtimes[atom.first].owner is not None:
                 continue
             rest = ex.of_atom(atom, k) - e + interval.lower
+            if depends(rest, atom, table_index(a)):
+                continue
             return solved(replaced(a, atom, rest * k))
     return a
 

@@ -9,10 +9,10 @@ from . import expression as ex
 from .composition import with_variables
 from .enumeration import has_point
 from .expression import DIM, MOD, RANGE, RUNTIME, Atom, Expression
-from .interval import Interval
+from .interval import Interval, WideError, fitting
 from .map_data import DEFINED, Constraint, MapData
 from .simplification import simplify
-from .variables import Variable
+from .variables import Owner, Variable
 
 M = TypeVar("M", bound=MapData)
 
@@ -38,6 +38,9 @@ def drop_unused(data: M, *, dims: bool = False) -> M:
         found = list(ex.variables(expression))
         for a in found[1:]:
             _join(groups, found[0], a)
+    for runtime, read_at in _read_at(data).items():
+        for a in read_at:
+            _join(groups, runtime, a)
     needed = {_find(groups, a) for a in used}
     kept_constraints: list[Constraint] = []
     idle: dict[Atom, list[Constraint]] = {}
@@ -70,10 +73,7 @@ def _used(data: MapData, dims: bool) -> dict[Atom, None]:
         for i in range(len(data.dims)):
             used[ex.dim(i).terms[0][0]] = None
     for i, variable in enumerate(data.runtimes):
-        # One that only some of its table's values fit says where the map exists.
-        owner = variable.owner
-        table = None if owner is None else owner.table
-        if table is not None and table.bounds not in variable.bounds:
+        if variable.owner is not None and _restricts(data, variable, variable.owner):
             used[ex.runtime_variable(i).terms[0][0]] = None
     done: set[Atom] = set()
     while True:
@@ -85,6 +85,46 @@ def _used(data: MapData, dims: bool) -> dict[Atom, None]:
             owner = data.runtimes[atom.first].owner
             for expression in owner.index if owner is not None else ():
                 ex.variables(expression, used)
+
+
+def _read_at(data: MapData) -> dict[Atom, dict[Atom, None]]:
+    """For the runtime variables that are mentioned: what their owners' indices hold."""
+    if not data.runtimes:
+        return {}
+    mentioned = _used(data, dims=False)
+    for expression, _ in data.constraints:
+        ex.variables(expression, mentioned)
+    found: dict[Atom, dict[Atom, None]] = {}
+    waiting = list(mentioned)
+    while waiting:
+        atom = waiting.pop()
+        if atom.kind != RUNTIME or atom in found:
+            continue
+        held = found[atom] = {}
+        owner = data.runtimes[atom.first].owner
+        for expression in owner.index if owner is not None else ():
+            ex.variables(expression, held)
+        waiting += held
+    return found
+
+
+def _restricts(data: MapData, variable: Variable, owner: Owner) -> bool:
+    """Whether a variable says where the map exists, even if nothing else needs it.
+
+    That is so where some of its table's values are out of its bounds, or some indices
+    are out of the table.
+    """
+    table = owner.table
+    if table is None:
+        return False
+    if table.bounds not in variable.bounds:
+        return True
+    scope = data.scope(constrained=True)
+    for e, n in zip(owner.index, table.values.shape, strict=True):
+        lower, upper = scope.range(e)
+        if lower < 0 or upper >= n:
+            return True
+    return False
 
 
 def _find(groups: dict[Atom, Atom], a: Atom) -> Atom:
@@ -170,6 +210,9 @@ def _without_projected(data: M) -> M:
         for expression, _ in data.constraints:
             for atom in ex.variables(expression):
                 counts[atom] = counts.get(atom, 0) + 1
+        for held in _read_at(data).values():
+            # It says where an array is read: its value matters.
+            counts.update(dict.fromkeys(held, 2))
         for position, (expression, interval) in enumerate(data.constraints):
             if len(ex.variables(expression)) < 2:
                 continue
@@ -207,7 +250,10 @@ def _projected(
         if atom in ex.variables(rest) or interval.count < abs(k):
             return None
         low, high = sorted((k * bounds.lower, k * bounds.upper))
-        return [(rest, Interval(interval.lower - high, interval.upper - low))]
+        try:
+            return [(rest, fitting(interval.lower - high, interval.upper - low))]
+        except WideError:
+            return None
     if len(expression.terms) != 1 or expression.constant:
         return None
     operation, factor = expression.terms[0]

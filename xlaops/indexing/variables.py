@@ -10,7 +10,7 @@ from typing import Any, Final, Literal, TypeAlias
 import numpy as np
 
 from .expression import Expression
-from .interval import Interval
+from .interval import INT64_MAX, Interval
 
 VariableKind: TypeAlias = Literal["dimension", "range", "runtime"]
 
@@ -18,6 +18,17 @@ _IDENTIFIER: Final = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 KEYWORDS: Final = frozenset(
     {"floordiv", "ceildiv", "mod", "min", "max", "in", "domain", "is_simplified"}
 )
+
+
+def as_int64(what: str, array: np.ndarray) -> np.ndarray:
+    """A copy of an array of integers.
+
+    Raises:
+      ValueError: if one does not fit; the message begins with ``what``.
+    """
+    if array.dtype == np.uint64 and array.size and array.max() > INT64_MAX:
+        raise ValueError(f"{what} must fit 64 bits with a sign, got {array.max()}")
+    return array.astype(np.int64)
 
 
 class Table:
@@ -35,6 +46,7 @@ class Table:
 
     Raises:
         TypeError: if the values are no integers.
+        ValueError: if one does not fit 64 bits with a sign.
     """
 
     __slots__ = ("_hash", "bounds", "values")
@@ -46,7 +58,7 @@ class Table:
         array = np.asarray(values)
         if array.dtype.kind not in "iu":
             raise TypeError(f"Table: values must be integers, got {array.dtype}")
-        self.values = array.astype(np.int64)
+        self.values = as_int64("Table: values", array)
         self.values.setflags(write=False)
         self.bounds = Interval.EMPTY
         if array.size:

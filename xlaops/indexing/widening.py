@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from typing import TypeVar
 
 from . import expression as ex
-from .interval import Interval
+from .composition import TOO_WIDE
+from .interval import Interval, WideError, fitting
 from .map_data import DEFINED, EMPTY, UNKNOWN, MapData, merged_reasons
-from .simplification import clipped, simplify
+from .simplification import simplify
 from .variables import Variable
 
 M = TypeVar("M", bound=MapData)
@@ -62,9 +63,16 @@ def hull(maps: Sequence[M], reason: str) -> M:
             if all(a.kind == ex.DIM for a in ex.variables(form)):
                 results.append(form)
                 continue
-        spans = [
-            clipped(*s.range(m.results[j])) for s, m in zip(scopes, kept, strict=True)
-        ]
+        try:
+            spans = [
+                fitting(*s.range(m.results[j]))
+                for s, m in zip(scopes, kept, strict=True)
+            ]
+        except WideError:
+            unknown = first.build(tuple(dims), ()).undefined_like(arity[1], TOO_WIDE)
+            return unknown.remade(
+                reasons=merged_reasons(reasons, (TOO_WIDE,)), is_simplified=True
+            )
         for i, m in enumerate(kept):
             if m.result_bounds is not None:
                 spans[i] = spans[i].intersect(m.result_bounds[j])

@@ -14,6 +14,7 @@ from .equation import Equation as Equation
 from .equation import Maps as Maps
 from .equation import Operand as Operand
 from .equation import find as find
+from .equation import find_forward as find_forward
 from .equation import names as names
 
 __all__ = [
@@ -23,6 +24,7 @@ __all__ = [
     "contraction",
     "elementwise",
     "find",
+    "find_forward",
     "indexed",
     "linear_algebra",
     "names",

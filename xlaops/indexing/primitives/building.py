@@ -166,7 +166,12 @@ def reshaped(shape: Shape, operand: Shape) -> IndexingMap:
                 want *= operand[j]
                 j += 1
         results += _group(shape, first_i, i, operand[first_j:j])
-    return related(shape, results)
+    # The range of a sum of quotients and remainders may be larger than the array.
+    return IndexingMap.build(
+        sizes(shape),
+        tuple([ex.as_expression(e) for e in results]),
+        result_bounds=tuple([v.bounds for v in sizes(operand)]),
+    ).simplify(prove=False)
 
 
 def _group(
@@ -177,9 +182,10 @@ def _group(
         position = position * shape[k] + d(k)
     parts: list[Expression | int] = []
     below = prod(operand)
-    for size in operand:
-        above, below = below, below // size
-        parts.append((position % above) // below)
+    for k, size in enumerate(operand):
+        below //= size
+        part = position // below
+        parts.append(part % size if k else part)
     return parts
 
 
@@ -189,6 +195,13 @@ def transposed(shape: Shape, permutation: tuple[int, ...]) -> IndexingMap:
     results: list[Expression] = [ex.ZERO] * len(shape)
     for j, p in enumerate(permutation):
         results[p] = d(j)
+    return related(shape, results)
+
+
+@functools.lru_cache(maxsize=4096)
+def mirrored(shape: Shape, dimensions: tuple[int, ...]) -> IndexingMap:
+    """The elements that are as far from the end as these are from the beginning."""
+    results = [n - 1 - d(i) if i in dimensions else d(i) for i, n in enumerate(shape)]
     return related(shape, results)
 
 

@@ -18,8 +18,9 @@ from ..expression import Expression
 from ..interval import Interval
 from ..map import IndexingMap
 from ..variables import Owner, Table, Variable
-from .building import Shape, d, related, rt, s, sizes
+from .building import Limit, Shape, d, related, rt, s, sizes
 from .equation import Equation, Maps
+from .masks import formula
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -38,6 +39,10 @@ class Mesh:
     def rank(self) -> int:
         """How many axes there are."""
         return len(self.names)
+
+    def within(self, inner: Mesh) -> Mesh:
+        """The axes of this mesh, and behind them those of one within it."""
+        return Mesh(self.names + inner.names, self.sizes + inner.sizes)
 
     def place(self) -> list[Expression]:
         """The device that an element is on, by axis."""
@@ -82,7 +87,13 @@ def _rule(*names: str) -> Callable[[CollectiveRule], CollectiveRule]:
 
 
 class _Peers:
-    """The devices that a device exchanges with: along axes, or those of its group."""
+    """The devices that a device exchanges with: along axes, or those of its group.
+
+    Args:
+      mesh: the mesh.
+      axes: names of its axes.
+      groups: of the numbers of devices along those axes, of any sizes; None: all.
+    """
 
     def __init__(self, mesh: Mesh, axes: Any, groups: Any) -> None:
         self.mesh = mesh
@@ -92,17 +103,24 @@ class _Peers:
         self.position = self.number
         self.count = mesh.count(self.axes)
         self.runtimes: list[Variable] = []
+        self.limits: list[Limit] = []
         if groups is not None:
-            self.table = np.zeros((self.count, len(groups[0])), np.int64)
+            # -1 is no device: where there is none, the map has no element.
+            most = max(map(len, groups))
+            self.table = np.full((self.count, most), -1, np.int64)
             self.places = np.zeros(self.count, np.int64)
             for group in groups:
                 for k, member in enumerate(group):
-                    self.table[member] = group
+                    self.table[member, : len(group)] = group
                     self.places[member] = k
-            self.count = len(groups[0])
+            self.count = most
             self.position = self._read(self.places, (self.number,))
 
     def _read(self, table: np.ndarray, index: tuple[Expression, ...]) -> Expression:
+        found = formula(table, index)
+        if found is not None:
+            self.limits += found[1]
+            return found[0]
         bounds = Interval(0, int(table.max()))
         owner = Owner(("peers", table.tobytes()), index, Table(table))
         self.runtimes.append(Variable(bounds, owner=owner))
@@ -133,10 +151,19 @@ def _only(eq: Equation, output: int, one: IndexingMap) -> Sequence[Maps]:
 )
 def _all_reduce(eq: Equation, output: int, mesh: Mesh) -> Sequence[Maps]:
     peers = _Peers(mesh, eq.params["axes"], eq.params.get("axis_index_groups"))
+    return _summed(eq, output, mesh, peers)
+
+
+def _summed(eq: Equation, output: int, mesh: Mesh, peers: _Peers) -> Sequence[Maps]:
+    """The maps to the same element on all peers."""
     local = _local(mesh, len(eq.shapes[output]))
     results = [*peers.device(s(0)), *local]
     made = related(
-        _full(eq, output, mesh), results, ranges=[peers.count], runtimes=peers.runtimes
+        _full(eq, output, mesh),
+        results,
+        ranges=[peers.count],
+        runtimes=peers.runtimes,
+        limits=peers.limits,
     )
     return _only(eq, output, made)
 
@@ -145,16 +172,23 @@ def _all_reduce(eq: Equation, output: int, mesh: Mesh) -> Sequence[Maps]:
 def _all_gather(eq: Equation, output: int, mesh: Mesh) -> Sequence[Maps]:
     params = eq.params
     peers = _Peers(mesh, params["axis_name"], params.get("axis_index_groups"))
-    axis = params["all_gather_dimension"]
+    return _gathered(eq, mesh, peers, params["all_gather_dimension"], params["tiled"])
+
+
+def _gathered(
+    eq: Equation, mesh: Mesh, peers: _Peers, axis: int, tiled: bool
+) -> Sequence[Maps]:
+    """The maps to the device that a part of a dimension is from."""
     local = _local(mesh, len(eq.shapes[0]))
-    if params["tiled"]:
+    if tiled:
         size = max(eq.operands[0].shape[axis], 1)
         which, local[axis] = local[axis] // size, local[axis] % size
     else:
         which = local.pop(axis)
     results = [*peers.device(which), *local]
     shape = _full(eq, 0, mesh)
-    return [(related(shape, results, runtimes=peers.runtimes),)]
+    made = related(shape, results, runtimes=peers.runtimes, limits=peers.limits)
+    return [(made,)]
 
 
 @_rule("reduce_scatter", "unreduced_reduce_scatter")
@@ -169,7 +203,13 @@ def _reduce_scatter(eq: Equation, output: int, mesh: Mesh) -> Sequence[Maps]:
         local.insert(axis, peers.position)
     results = [*peers.device(s(0)), *local]
     shape = _full(eq, 0, mesh)
-    made = related(shape, results, ranges=[peers.count], runtimes=peers.runtimes)
+    made = related(
+        shape,
+        results,
+        ranges=[peers.count],
+        runtimes=peers.runtimes,
+        limits=peers.limits,
+    )
     return [(made,)]
 
 
@@ -177,32 +217,52 @@ def _reduce_scatter(eq: Equation, output: int, mesh: Mesh) -> Sequence[Maps]:
 def _all_to_all(eq: Equation, output: int, mesh: Mesh) -> Sequence[Maps]:
     params = eq.params
     peers = _Peers(mesh, params["axis_name"], params.get("axis_index_groups"))
-    split, joined = params["split_axis"], params["concat_axis"]
+    return _exchanged(eq, mesh, peers, params["split_axis"], params["concat_axis"])
+
+
+def _exchanged(
+    eq: Equation, mesh: Mesh, peers: _Peers, split: int, joined: int
+) -> Sequence[Maps]:
+    """The maps to the part of a dimension that a device has sent to this one."""
     operand = eq.operands[0].shape
     local = _local(mesh, len(operand))
-    size = max(operand[joined], 1)
+    # Along one dimension a part takes the place of another.
+    parts = peers.count if split == joined else 1
+    size = max(operand[joined] // parts, 1)
     which, local[joined] = local[joined] // size, local[joined] % size
     part = operand[split] // peers.count
     local[split] = local[split] + peers.position * part
     results = [*peers.device(which), *local]
     shape = _full(eq, 0, mesh)
-    return [(related(shape, results, runtimes=peers.runtimes),)]
+    made = related(shape, results, runtimes=peers.runtimes, limits=peers.limits)
+    return [(made,)]
 
 
 @_rule("ppermute")
 def _permute(eq: Equation, output: int, mesh: Mesh) -> Sequence[Maps]:
     axes = mesh.numbers(eq.params["axis_name"])
+    return _sent(eq, output, mesh, axes, eq.params["perm"])
+
+
+def _sent(
+    eq: Equation, output: int, mesh: Mesh, axes: Sequence[int], pairs: Any
+) -> Sequence[Maps]:
+    """The maps to the same element on the device that has sent to this one."""
     count = mesh.count(axes)
     # Where nothing is sent to, zeros are received.
     table = np.full(count, -1, np.int64)
-    for sender, receiver in eq.params["perm"]:
+    for sender, receiver in pairs:
         table[receiver] = sender
-    owner = Owner(("sender", table.tobytes()), (mesh.linear(axes),), Table(table))
+    shape, local = _full(eq, output, mesh), _local(mesh, len(eq.shapes[output]))
+    number = mesh.linear(axes)
+    found = formula(table, (number,))
+    if found is not None:
+        results = [*mesh.moved(axes, found[0]), *local]
+        return _only(eq, output, related(shape, results, limits=found[1]))
+    owner = Owner(("sender", table.tobytes()), (number,), Table(table))
     sender = Variable(Interval(0, count - 1), owner=owner)
-    local = _local(mesh, len(eq.shapes[output]))
     results = [*mesh.moved(axes, rt(0)), *local]
-    made = related(_full(eq, output, mesh), results, runtimes=[sender])
-    return _only(eq, output, made)
+    return _only(eq, output, related(shape, results, runtimes=[sender]))
 
 
 @_rule("pbroadcast")
@@ -211,6 +271,82 @@ def _broadcast(eq: Equation, output: int, mesh: Mesh) -> Sequence[Maps]:
     place = mesh.moved(axes, ex.constant(int(eq.params["source"])))
     results = [*place, *_local(mesh, len(eq.shapes[output]))]
     return _only(eq, output, related(_full(eq, output, mesh), results))
+
+
+@_rule("pbroadcast_dynamic")
+def _broadcast_of_any(eq: Equation, output: int, mesh: Mesh) -> Sequence[Maps]:
+    axes, shape = mesh.numbers(eq.params["axis_name"]), _full(eq, output, mesh)
+    results = [*mesh.moved(axes, s(0)), *_local(mesh, len(eq.shapes[output]))]
+    read = related(shape, results, ranges=[mesh.count(axes)])
+    return [(read,), (related(shape, mesh.place()),)]
+
+
+# The first halves of collectives give futures, which are taken for their results.
+for _name in (
+    *("all_gather", "all_gather_reduced", "all_to_all", "pbroadcast", "ppermute"),
+    *("psum", "psum_invariant", "reduce_scatter", "unreduced_psum"),
+    "unreduced_reduce_scatter",
+):
+    RULES[f"{_name}_start"] = RULES[_name]
+
+
+RAGGED: Final = "which rows are exchanged is known to sizes and offsets alone"
+
+
+@_rule("ragged_all_to_all", "xlaops_ragged_all_to_all")
+def _ragged_all_to_all(eq: Equation, output: int, mesh: Mesh) -> Sequence[Maps]:
+    if eq.name == "ragged_all_to_all":
+        axes, groups = eq.params["axis_name"], eq.params.get("axis_index_groups")
+    else:
+        axes, groups = eq.params["axes"], eq.params["groups"].ids
+    shape, local = _full(eq, 0, mesh), _local(mesh, len(eq.shapes[0]))
+    maps: list[Maps] = []
+    for number, operand in enumerate(eq.operands):
+        if number == 1:
+            maps.append((related(shape, [*mesh.place(), *local]),))
+            continue
+        # A row of any member; of offsets and sizes all that any member has.
+        peers = _Peers(mesh, axes, groups)
+        ranges = operand.shape if number else operand.shape[:1]
+        results = [*peers.device(s(0)), *[s(i + 1) for i in range(len(ranges))]]
+        made = related(
+            shape,
+            results if number else [*results, *local[1:]],
+            ranges=[peers.count, *ranges],
+            runtimes=peers.runtimes,
+            limits=peers.limits,
+            reasons=(RAGGED,),
+        )
+        maps.append((made,))
+    return maps
+
+
+# Those of this package
+
+
+@_rule("xlaops_reduce_groups")
+def _reduce_groups(eq: Equation, output: int, mesh: Mesh) -> Sequence[Maps]:
+    peers = _Peers(mesh, eq.params["axes"], eq.params["groups"].ids)
+    return _summed(eq, output, mesh, peers)
+
+
+@_rule("xlaops_all_gather")
+def _gather_groups(eq: Equation, output: int, mesh: Mesh) -> Sequence[Maps]:
+    peers = _Peers(mesh, eq.params["axes"], eq.params["groups"].ids)
+    return _gathered(eq, mesh, peers, eq.params["dimension"], True)
+
+
+@_rule("xlaops_all_to_all")
+def _exchange_groups(eq: Equation, output: int, mesh: Mesh) -> Sequence[Maps]:
+    peers = _Peers(mesh, eq.params["axes"], eq.params["groups"])
+    return _exchanged(eq, mesh, peers, *eq.params["swap"])
+
+
+@_rule("xlaops_collective_broadcast")
+def _broadcast_groups(eq: Equation, output: int, mesh: Mesh) -> Sequence[Maps]:
+    # Devices in no group receive zeros.
+    pairs = [(ids[0], member) for ids in eq.params["groups"].ids for member in ids]
+    return _sent(eq, output, mesh, mesh.numbers(eq.params["axes"]), pairs)
 
 
 # Between arrays as a whole and their parts

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from .. import expression as ex
 from ..expression import Expression
 from .building import Shape, d, related, s, whole
 from .equation import Equation, Maps, rule
@@ -64,6 +65,26 @@ def _dot_general(eq: Equation, output: int) -> Sequence[Maps]:
         (related(shape, first, ranges=ranges),),
         (related(shape, second, ranges=ranges),),
     ]
+
+
+@rule("scaled_dot")
+def _scaled_dot(eq: Equation, output: int) -> Sequence[Maps]:
+    (to_lhs,), (to_rhs,) = _dot_general(eq, output)
+    contracted = eq.params["dimension_numbers"][0]
+    maps: list[Maps] = [(to_lhs,), (to_rhs,)]
+    for side, one in enumerate((to_lhs, to_rhs)):
+        # A scale belongs to a block of what is summed over.
+        values, scale = eq.operands[side].shape, eq.operands[side + 2].shape
+        results, ranges, limits = list(one.results), [], []
+        for i in contracted[side]:
+            if scale[i]:
+                results[i] = s(len(ranges))
+                ranges.append(scale[i])
+        if any(values[i] == 0 for i in contracted[side]):
+            limits = [(ex.ZERO, (1, 1))]
+        made = related(eq.shapes[0], results, ranges=ranges, limits=limits)
+        maps.append(() if made.is_known_empty else (made,))
+    return maps
 
 
 @rule("ragged_dot_general", "xlaops_ragged_dot")

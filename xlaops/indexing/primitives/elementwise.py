@@ -25,12 +25,15 @@ ELEMENTWISE: Final = (
     *("regularized_incomplete_beta", "rem", "round", "rsqrt"),
     *("shift_left", "shift_right_arithmetic", "shift_right_logical", "sign", "sin"),
     *("sinh", "sqrt", "square", "stop_gradient", "sub", "tan", "tanh", "xor", "zeta"),
-    *("xlaops_integer_power", "xlaops_periodic_add"),
+    "xlaops_integer_power",
     # What changes only where an array is, or what is known of it.
     *("layout_constraint", "name", "pcast", "preduced", "pvary"),
     *("reduced_vary_cast", "reduced_vary_cast_p", "relayout", "reshard"),
     *("sharding_constraint", "vary_unreduced_cast"),
     *("vary_unreduced_cast_p", "with_memory_space_constraint", "xla_metadata_value"),
+    # The second halves of collectives of which the first half gave a future.
+    *("all_gather_done", "all_to_all_done", "pbroadcast_done", "ppermute_done"),
+    *("psum_done", "reduce_scatter_done"),
 )
 
 CONSTANT_DERIVATIVE: Final = frozenset(
@@ -43,6 +46,19 @@ CONSTANT_DERIVATIVE: Final = frozenset(
 def _elementwise(eq: Equation, output: int) -> Sequence[Maps]:
     shape = eq.shapes[output]
     return [spread(shape, x.shape) for x in eq.operands]
+
+
+@rule("xlaops_periodic_add")
+def _periodic_add(eq: Equation, output: int) -> Sequence[Maps]:
+    shape, period = eq.shapes[output], eq.operands[0].shape[-1]
+    last = len(shape) - 1
+    results = [*[d(i) for i in range(last)], d(last) % max(period, 1)]
+    return [(related(shape, results),), (identity(shape),)]
+
+
+@rule("tie")
+def _second(eq: Equation, output: int) -> Sequence[Maps]:
+    return [(), (identity(eq.shapes[output]),)]
 
 
 @rule("optimization_barrier", "device_put")
@@ -102,7 +118,9 @@ def _uniform(eq: Equation, output: int) -> Sequence[Maps]:
 
 
 @rule(
-    "iota", "empty", "empty2", "create_token", "axis_index", "rng_state", "zeros_like"
+    *("axis_index", "create_token", "dim_as_value", "dimension_size", "empty"),
+    *("empty2", "iota", "iota_2x32_shape", "platform_index", "rng_state"),
+    "zeros_like",
 )
 def _nothing(eq: Equation, output: int) -> Sequence[Maps]:
     return [() for _ in eq.operands]

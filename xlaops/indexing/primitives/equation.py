@@ -61,6 +61,7 @@ Rule: TypeAlias = Callable[[Equation, int], Sequence[Maps]]
 """For a result of an equation: the maps to each operand, from the result's elements."""
 
 _rules: Final[dict[str, Rule]] = {}
+_forward: Final[dict[str, Rule]] = {}
 
 
 def rule(*names: str) -> Callable[[Rule], Rule]:
@@ -74,6 +75,25 @@ def rule(*names: str) -> Callable[[Rule], Rule]:
         return function
 
     return register
+
+
+def forward_rule(*names: str) -> Callable[[Rule], Rule]:
+    """Registers what gives the maps from each operand to a result of primitives.
+
+    Others have those of their rule, inverted: one is for operations of which the other
+    direction has a simpler form than the inversion finds.
+    """
+
+    def register(function: Rule) -> Rule:
+        _forward.update(dict.fromkeys(names, function))
+        return function
+
+    return register
+
+
+def find_forward(name: str) -> Rule | None:
+    """What gives the maps from a primitive's operands to its results, or None."""
+    return _forward.get(name)
 
 
 def find(name: str) -> Rule | None:

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from math import prod
+from typing import Final, NamedTuple
 
 import numpy as np
 
 from .. import expression as ex
+from ..constant_windows import clamps as is_clamped
+from ..constant_windows import positions
+from ..constants import MAX_SIZE
 from ..expression import Expression
 from ..interval import Interval
 from ..map import IndexingMap
@@ -15,7 +19,7 @@ from ..variables import Owner, Table, Variable
 from .building import Limit, Shape, d, identity, related, rt, s
 from .dependence import read_inputs
 from .equation import Equation, Maps, Operand, rule
-from .masks import affine_expression
+from .masks import affine_expression, regions
 from .runtimes import runtime
 
 
@@ -64,11 +68,6 @@ class _Indices:
         return rt(len(self.runtimes) - 1)
 
 
-def _clamps(mode: Any) -> bool:
-    name = getattr(mode, "name", str(mode)).upper()
-    return "FILL" not in name and "DROP" not in name
-
-
 def _most(n: int, size: int) -> int:
     return max(n - size, 0)
 
@@ -83,9 +82,8 @@ def _gather(eq: Equation, output: int) -> Sequence[Maps]:
     numbers, sizes = params["dimension_numbers"], params["slice_sizes"]
     batch = [i for i in range(len(shape)) if i not in numbers.offset_dims]
     vector = [d(i) for i in batch]
-    starts = _Indices(indices, vector, _clamps(params["mode"]))
+    starts = _Indices(indices, vector, is_clamped(params["mode"]))
     results: list[Expression] = []
-    mosts: list[int] = [0] * len(numbers.start_index_map)
     offset = 0
     for i, n in enumerate(source.shape):
         if i in numbers.operand_batching_dims:
@@ -98,20 +96,11 @@ def _gather(eq: Equation, output: int) -> Sequence[Maps]:
             offset += 1
         if i in numbers.start_index_map:
             k = numbers.start_index_map.index(i)
-            mosts[k] = _most(n, sizes[i])
-            at = at + starts.start(k, mosts[k])
+            at = at + starts.start(k, _most(n, sizes[i]))
         results.append(at)
     read = related(shape, results, runtimes=starts.runtimes, limits=starts.limits)
-    return [(read,), _of_vectors(shape, vector, mosts, starts.clamps)]
-
-
-def _of_vectors(
-    shape: Shape, vector: Sequence[Expression], mosts: Sequence[int], clamps: bool
-) -> Maps:
-    """The maps to the parts of index vectors that make a difference."""
-    if all(mosts) or not clamps:
-        return (related(shape, [*vector, s(0)], ranges=[len(mosts)]),)
-    return tuple([related(shape, [*vector, k]) for k, most in enumerate(mosts) if most])
+    of_vectors = related(shape, [*vector, s(0)], ranges=[len(numbers.start_index_map)])
+    return [(read,), (of_vectors,)]
 
 
 # Scatter
@@ -123,7 +112,7 @@ def _of_vectors(
 )
 def _scatter(eq: Equation, output: int) -> Sequence[Maps]:
     shape, params = eq.shapes[0], eq.params
-    operand, indices, updates = eq.operands
+    _, indices, updates = eq.operands
     numbers = params["dimension_numbers"]
     write = _Write(
         numbers.update_window_dims,
@@ -132,13 +121,17 @@ def _scatter(eq: Equation, output: int) -> Sequence[Maps]:
         numbers.operand_batching_dims,
         numbers.scatter_indices_batching_dims,
     )
-    written = write.written(shape, indices, updates.shape, _clamps(params["mode"]))
-    keeps = True
+    clamps = is_clamped(params["mode"])
+    written = write.written(shape, indices, updates.shape, clamps)
+    # A plain scatter comes without a computation: it overwrites.
+    keeps = eq.name != "scatter"
     if params.get("update_jaxpr") is not None:
         (read,) = read_inputs(params["update_jaxpr"])
         keeps = 0 in read
     return [
-        (_kept(operand.shape, indices, keeps),),
+        (identity(shape),)
+        if keeps
+        else write.kept(shape, indices, updates.shape, clamps),
         write.of_vectors(shape, indices.shape),
         (written,),
     ]
@@ -167,21 +160,21 @@ def _scatter_by(eq: Equation, output: int) -> Sequence[Maps]:
     maps: list[Maps] = []
     for i in range(count):
         keeps = any(i in read[o] for o in needed) or i != output
-        maps.append((_kept(shape, indices, keeps),) if i in needed else ())
+        kept = (identity(shape),)
+        if not keeps:
+            kept = write.kept(shape, indices, updates[i].shape, False)
+        maps.append(kept if i in needed else ())
     for i in range(count):
         written = write.written(shape, indices, updates[i].shape, False)
         maps.append((written,) if i in needed else ())
     return [*maps, write.of_vectors(shape, indices.shape)]
 
 
-OVERWRITTEN = "elements that a scatter at known indices overwrites are not left out"
-
-
-def _kept(shape: Shape, indices: Operand, keeps: bool) -> IndexingMap:
-    """The elements that were there before."""
-    if keeps or indices.constant() is None:
-        return identity(shape)
-    return identity(shape).widened(OVERWRITTEN)
+OVERWRITTEN: Final = (
+    "elements that a scatter at known indices overwrites are not left out"
+)
+_MANY_KEPT: Final = 4
+"""How many regions what is not overwritten may have to be told apart."""
 
 
 class _Write(NamedTuple):
@@ -219,6 +212,28 @@ class _Write(NamedTuple):
             updates, results, runtimes=starts.runtimes, limits=starts.limits
         )
         return there.inverse(list(shape))
+
+    def kept(
+        self, shape: Shape, indices: Operand, updates: Shape, clamps: bool
+    ) -> Maps:
+        """The maps to the elements that are there after a scatter that overwrites."""
+        value = indices.constant()
+        if value is None:
+            return (identity(shape),)
+        if not self.batching and max(prod(shape), prod(updates)) <= MAX_SIZE:
+            inner = [updates[i] for i in self.window]
+            window = [
+                1 if i in self.inserted else inner.pop(0) for i in range(len(shape))
+            ]
+            where, lies_within = positions(
+                shape, value, self.to_operand, window, clamps
+            )
+            is_kept = np.ones(prod(shape), bool)
+            is_kept[where[lies_within]] = False
+            found = regions(shape, is_kept.reshape(shape))
+            if len(found) <= _MANY_KEPT and all(one.exact for one in found):
+                return found
+        return (identity(shape).widened(OVERWRITTEN),)
 
     def of_vectors(self, shape: Shape, indices: Shape) -> Maps:
         """The maps to the index vectors: any window may end anywhere."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
 from itertools import combinations
+from math import prod
 from typing import Final
 
 import numpy as np
@@ -15,6 +17,9 @@ from ..map import IndexingMap
 from .building import Limit, Shape, d, identity, related
 
 MAX_REGIONS: Final = 16
+MAX_KEPT: Final = 2**20
+"""How many elements a mask may have for what is found of it to be kept."""
+
 NOT_A_FORMULA: Final = "where a known mask is true is no formula"
 
 
@@ -43,6 +48,21 @@ def regions(shape: Shape, mask: np.ndarray) -> tuple[IndexingMap, ...]:
 
 
 def _limits(mask: np.ndarray) -> list[Limit] | None:
+    """The same, and kept."""
+    if mask.size > MAX_KEPT:
+        return _found_limits(mask)
+    return _known_limits(mask.shape, np.packbits(mask).tobytes())
+
+
+@functools.lru_cache(maxsize=256)
+def _known_limits(shape: Shape, bits: bytes) -> list[Limit] | None:
+    packed = np.frombuffer(bits, np.uint8)
+    return _found_limits(
+        np.unpackbits(packed, count=prod(shape)).astype(bool).reshape(shape)
+    )
+
+
+def _found_limits(mask: np.ndarray) -> list[Limit] | None:
     """Constraints of which one holds exactly where the mask is true."""
     for expression, values in _lines(mask.shape):
         low, high = int(values.min()), int(values.max())
@@ -116,3 +136,54 @@ def affine_expression(
     for slope, e in zip(slopes, index, strict=True):
         total = total + e * slope
     return total
+
+
+def formula(
+    values: np.ndarray, index: tuple[Expression, ...]
+) -> tuple[Expression, list[Limit]] | None:
+    """The formula of a table of which negative entries are none, or None without one.
+
+    Formulas are linear, as of neighbours in a row; shifts around a ring; and, for one
+    index, quotients and remainders, as of places in groups. A table of two indices has
+    one that is a formula of the first one, and linear in the second.
+
+    Args:
+      values: the table.
+      index: the index of an entry, as expressions.
+
+    Returns:
+      The formula, and limits of the index outside of which there is no entry.
+    """
+    if values.ndim == 2:
+        step = int(values[0, 1] - values[0, 0]) if values.shape[1] > 1 else 0
+        first = values[:, :1]
+        if (values < 0).any() or (values != first + step * _places(values[0])).any():
+            return None
+        found = formula(values[:, 0], index[:1])
+        return None if found is None else (found[0] + index[1] * step, found[1])
+    places = np.flatnonzero(values >= 0)
+    low, high = (int(places[0]), int(places[-1])) if len(places) else (0, -1)
+    if high - low + 1 != len(places):
+        return None
+    limits = [] if len(places) == len(values) else [(index[0], (low, high))]
+    known, e = values[low : high + 1], index[0] - low
+    linear = affine_expression(known, (e,))
+    if linear is not None or len(places) < len(values):
+        return None if linear is None else (linear, limits)
+    n, place, start = len(values), _places(values), int(values[0])
+    if (values == (place + start) % n).all():
+        return (e + start) % n, limits
+    # Where it goes on otherwise than before for the first time.
+    change = np.diff(values)
+    period = 1 + int(np.flatnonzero(change != change[0])[0])
+    slope = int(change[0])
+    if (values == start + slope * (place % period)).all():
+        return e % period * slope + start, limits
+    jump = int(values[period]) - start
+    if (values == start + jump * (place // period)).all():
+        return e // period * jump + start, limits
+    return None
+
+
+def _places(values: np.ndarray) -> np.ndarray:
+    return np.arange(len(values))

@@ -35,8 +35,8 @@ class _Starts:
             self.runtimes.append(runtime(x, (), most))
 
     def index_maps(self, shape: tuple[int, ...]) -> list[Maps]:
-        """The maps to the indices: none where the start is the same for all values."""
-        return [(to_scalar(shape),) if most > 0 else () for most in self.most]
+        """The maps to the indices, which every element reads."""
+        return [(to_scalar(shape),)] * len(self.most)
 
 
 @rule("dynamic_slice")
@@ -75,7 +75,7 @@ def _where_written(
         if known is not None
     ]
     there = related(shape, (), limits=limits)
-    return [(there,) if most > 0 else () for most in starts.most]
+    return [(there,)] * len(starts.most)
 
 
 def _kept(shape: tuple[int, ...], update: Sequence[int], starts: _Starts) -> Maps:

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from ..expression import Expression
 from ..map import IndexingMap
-from .building import Limit, d, related, reshaped, transposed
-from .equation import Equation, Maps, rule
+from .building import Limit, d, mirrored, related, reshaped, transposed
+from .equation import Equation, Maps, forward_rule, rule
 
 
 @rule("broadcast_in_dim")
@@ -42,6 +42,17 @@ def _reshape(eq: Equation, output: int) -> Sequence[Maps]:
     return [(first.compose(transposed(turned, tuple(order))),)]
 
 
+@forward_rule("reshape", "squeeze", "expand_dims")
+def _reshape_forward(eq: Equation, output: int) -> Sequence[Maps]:
+    operand = eq.operands[0].shape
+    order = eq.params.get("dimensions") if eq.name == "reshape" else None
+    if order is None:
+        return [(reshaped(operand, eq.shapes[0]),)]
+    turned = tuple([operand[i] for i in order])
+    back = tuple([order.index(i) for i in range(len(order))])
+    return [(transposed(operand, back).compose(reshaped(turned, eq.shapes[0])),)]
+
+
 @rule("transpose")
 def _transpose(eq: Equation, output: int) -> Sequence[Maps]:
     return [(transposed(eq.shapes[0], tuple(eq.params["permutation"])),)]
@@ -49,9 +60,7 @@ def _transpose(eq: Equation, output: int) -> Sequence[Maps]:
 
 @rule("rev")
 def _reverse(eq: Equation, output: int) -> Sequence[Maps]:
-    shape, turned = eq.shapes[0], eq.params["dimensions"]
-    results = [n - 1 - d(i) if i in turned else d(i) for i, n in enumerate(shape)]
-    return [(related(shape, results),)]
+    return [(mirrored(eq.shapes[0], tuple(eq.params["dimensions"])),)]
 
 
 @rule("slice")
