@@ -1,17 +1,20 @@
 """What all tests share. XLA's flags are set before JAX is imported."""
 
 import os
+import re
+import shutil
+import tempfile
 import zlib
 
 if "xla_force_host_platform_device_count" not in os.environ.get("XLA_FLAGS", ""):
     os.environ["XLA_FLAGS"] = (
         os.environ.get("XLA_FLAGS", "") + " --xla_force_host_platform_device_count=8"
     ).strip()
-# Most of the time of the tests goes into compiling small programs. It is a quarter less
-# where LLVM works less on the code of a program, and in one piece. What XLA itself does
-# to a program, as to fold constants, stays as it is.
+# Most of the time of the tests goes into compiling small programs. It is much less
+# where LLVM optimizes nothing, and works on a program in one piece. What XLA itself
+# does to it, as to fold constants, stays as it is.
 if "xla_backend_optimization_level" not in os.environ["XLA_FLAGS"]:
-    os.environ["XLA_FLAGS"] += " --xla_backend_optimization_level=1"
+    os.environ["XLA_FLAGS"] += " --xla_backend_optimization_level=0"
 if "xla_cpu_parallel_codegen_split_count" not in os.environ["XLA_FLAGS"]:
     os.environ["XLA_FLAGS"] += " --xla_cpu_parallel_codegen_split_count=1"
 
@@ -24,10 +27,37 @@ import pytest
 jax.config.update("jax_numpy_rank_promotion", "raise")
 
 hypothesis.settings.register_profile(
-    "ci", max_examples=50, deadline=None, derandomize=True
+    "ci", max_examples=25, deadline=None, derandomize=True
 )
 hypothesis.settings.register_profile("dev", max_examples=15, deadline=None)
 hypothesis.settings.load_profile("ci" if os.environ.get("CI") else "dev")
+
+
+def pytest_configure(config):
+    """All workers share what is compiled: they inherit the name of its folder."""
+    if "XLAOPS_TEST_CACHE" not in os.environ:
+        folder = os.environ["XLAOPS_TEST_CACHE"] = tempfile.mkdtemp()
+
+        def remove():
+            os.environ.pop("XLAOPS_TEST_CACHE", None)
+            shutil.rmtree(folder, ignore_errors=True)
+
+        config.add_cleanup(remove)
+
+
+# With xla_cpu_use_fusion_emitters=false the compiler of jaxlib 0.10 takes half of the
+# time. Users' programs are compiled without, and that way gets padded windows wrong.
+_WRONG_CODE = re.compile(
+    r"\[(reduce_window|ReduceWindowWithGeneralPadding|types in computations)\]$"
+)
+
+
+def pytest_collection_modifyitems(items):
+    """Leaves out what the faster compiler is known to get wrong, where it is chosen."""
+    if "xla_cpu_use_fusion_emitters=false" in os.environ["XLA_FLAGS"]:
+        for item in items:
+            if _WRONG_CODE.search(item.name):
+                item.add_marker(pytest.mark.skip(reason="wrong code by this flag"))
 
 
 @pytest.fixture

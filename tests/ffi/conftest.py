@@ -39,12 +39,10 @@ def compiler():
 
 
 @pytest.fixture(scope="session")
-def session_cache(tmp_path_factory, compiler):
+def session_cache(compiler):
     """A cache for what several tests use, which is built once."""
-    # A given one is for the sanitizers, see test_sanitizers.
-    folder = os.environ.get("XLAOPS_TEST_CACHE") or tmp_path_factory.mktemp("session")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv(cache.VARIABLE, str(folder))
+        patch.setenv(cache.VARIABLE, os.environ["XLAOPS_TEST_CACHE"])
         yield
 
 

@@ -1,12 +1,9 @@
-"""The handlers that tests call, compiled once for a process."""
+"""The handlers that tests call, compiled once for all tests."""
 
-import atexit
 import ctypes
 import functools
 import os
 import pathlib
-import shutil
-import tempfile
 
 import pytest
 
@@ -16,14 +13,9 @@ from xlaops.ffi import cache
 NATIVE = pathlib.Path(__file__).parent / "native"
 
 
-@functools.cache
 def folder():
-    """A cache of this process, in place of the user's; or one that is named."""
-    if named := os.environ.get("XLAOPS_TEST_CACHE"):
-        return named
-    path = tempfile.mkdtemp()
-    atexit.register(shutil.rmtree, path, ignore_errors=True)
-    return path
+    """A cache of this run of the tests, in place of the user's."""
+    return os.environ["XLAOPS_TEST_CACHE"]
 
 
 @functools.cache
