@@ -16,7 +16,8 @@ MODES = ("clip", "fill", "promise_in_bounds")
 ARGS = (Arg((4,)), Arg((), "int32", -2, 9))
 
 
-def _shaped(rng, n):
+def shaped(rng, n):
+    """A shape of n elements, of up to three dimensions."""
     shape = []
     while n > 1 and len(shape) < 2:
         factors = [k for k in range(2, n + 1) if n % k == 0]
@@ -251,7 +252,7 @@ STEPS = {
     ),
     "reshape": lambda rng, shape: (
         lambda new: lambda x, y, i: x.reshape(new)
-    )(_shaped(rng, int(np.prod(shape)))),
+    )(shaped(rng, int(np.prod(shape)))),
     "reduce": _along(lambda rng, shape: lambda x, y, i: x.max(0) + y[0]),
     "flip": _along(lambda rng, shape: lambda x, y, i: x + x[::-1]),
     "transpose": lambda rng, shape: lambda x, y, i: x.T,
@@ -274,7 +275,7 @@ def _stirred(x):
 def drawn(seed, kinds=tuple(STEPS)):
     """A program, its arguments, and the names of its steps."""
     rng = np.random.default_rng(seed)
-    shape = _shaped(rng, int(rng.choice([4, 6, 8, 12])))
+    shape = shaped(rng, int(rng.choice([4, 6, 8, 12])))
     start, steps, names = shape, [], []
     others = [a.struct for a in ARGS]
     count = _int(rng, 2, 7)

@@ -9,17 +9,9 @@ from jax import lax
 from xlaops.indexing.analysis import analyze
 
 from .observed import Arg, changes, related
+from .program_steps import shaped
 
 _MAX = 24
-
-
-def _split_shape(rng, n):
-    shape = []
-    while n > 1 and len(shape) < 2:
-        factors = [k for k in range(2, n + 1) if n % k == 0]
-        shape.append(int(rng.choice(factors)))
-        n //= shape[-1]
-    return (*shape, n) if n > 1 or not shape else tuple(shape)
 
 
 def _random_step(rng, shape):
@@ -35,7 +27,7 @@ def _random_step(rng, shape):
         ]
     )
     if kind == "reshape":
-        new = _split_shape(rng, int(np.prod(shape)))
+        new = shaped(rng, int(np.prod(shape)))
         return lambda x: x.reshape(new)
     if not rank:
         return (lambda x: x[None] * jnp.ones((3,))) if kind == "broadcast" else None
@@ -123,7 +115,7 @@ def _stirred(x):
 
 def _random_program(seed):
     rng = np.random.default_rng(seed)
-    shape = _split_shape(rng, int(rng.choice([6, 8, 12])))
+    shape = shaped(rng, int(rng.choice([6, 8, 12])))
     start, steps = shape, []
     while len(steps) < int(rng.integers(2, 6)):
         step = _random_step(rng, shape)
