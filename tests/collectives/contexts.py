@@ -11,6 +11,7 @@ All kinds of groups of a case share one program a context, for compiling takes m
 the time.
 """
 
+import contextlib
 import dataclasses
 import functools
 from collections.abc import Callable, Sequence
@@ -18,8 +19,11 @@ from typing import Any
 
 import jax
 import numpy as np
+import pytest
 from jax.sharding import AxisType
 from jax.sharding import PartitionSpec as P
+
+from xlaops.collectives import combining
 
 Groups = Sequence[Sequence[int]]
 
@@ -383,3 +387,17 @@ def collectives(function: Callable[..., Any], *args: Any, platform: str = "cpu")
     counts = {name: text.count(f'"stablehlo.{name}"') for name in names}
     counts["ragged_all_to_all"] = text.count("@ragged_all_to_all(")
     return {name: count for name, count in counts.items() if count}
+
+
+@contextlib.contextmanager
+def sizes(**values):
+    """What is small, and how much is exchanged at once, for what is traced here."""
+    programs = (combining.folded, combining.scattered)
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in values.items():
+            patch.setattr(combining, name, value)
+        for program in programs:
+            program.clear_cache()
+        yield
+    for program in programs:
+        program.clear_cache()

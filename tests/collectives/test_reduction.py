@@ -13,12 +13,13 @@ from collectives.contexts import (
     assert_same,
     check,
     named,
+    sizes,
     written,
 )
 from jax import lax
 
 import xlaops as xo
-from xlaops.collectives import combining, reduction
+from xlaops.collectives import reduction
 
 
 def all_reduce(computation, *, in_blocks=True, chunk=1000, **options):
@@ -26,9 +27,7 @@ def all_reduce(computation, *, in_blocks=True, chunk=1000, **options):
 
     def call(groups, axis_name, *arrays):
         operand = arrays if len(arrays) > 1 else arrays[0]
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(combining, "_SMALL", 0 if in_blocks else 10**9)
-            patch.setattr(combining, "_CHUNK", chunk)
+        with sizes(_SMALL=0 if in_blocks else 10**9, _CHUNK=chunk):
             return reduction.all_reduce(
                 operand, computation, groups, axis_name=axis_name, **options
             )
@@ -38,8 +37,7 @@ def all_reduce(computation, *, in_blocks=True, chunk=1000, **options):
 
 def reduce_scatter(computation, dimension=0, chunk=1000):
     def call(groups, axis_name, x):
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(combining, "_CHUNK", chunk)
+        with sizes(_CHUNK=chunk):
             return reduction.reduce_scatter(
                 x, computation, dimension, replica_groups=groups, axis_name=axis_name
             )
@@ -218,7 +216,7 @@ def test_derivatives(which, name):
 
     def of_replica(*xs):
         return [
-            form(computation)(KINDS[kind](8), context.axis_name, x)
+            form(computation, chunk=16)(KINDS[kind](8), context.axis_name, x)
             for (form, _, kind), x in zip(forms, xs, strict=True)
         ]
 

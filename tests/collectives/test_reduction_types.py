@@ -5,7 +5,7 @@ import jax.numpy as jnp
 import ml_dtypes
 import numpy as np
 import pytest
-from collectives.contexts import KINDS, collectives, mesh
+from collectives.contexts import KINDS, collectives, mesh, sizes
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from jax import lax
@@ -13,7 +13,6 @@ from jax.sharding import AxisType
 from jax.sharding import PartitionSpec as P
 
 import xlaops as xo
-from xlaops.collectives import combining
 
 ALONG = P("i")
 ODD = KINDS["odd"](8)
@@ -107,11 +106,11 @@ def test_pytrees_and_scalars():
 
 @pytest.mark.parametrize("computation", [xo.add, xo.max, jnp.hypot])
 @pytest.mark.parametrize("small", [True, False])
-def test_one_group_is_the_same_everywhere(computation, small, monkeypatch):
-    monkeypatch.setattr(combining, "_SMALL", 10**9 if small else 0)
+def test_one_group_is_the_same_everywhere(computation, small):
     for groups in ((), KINDS["reversed"](8)):
         f = mapped(lambda x, g=groups: xo.all_reduce(x, computation, g), out_specs=P())
-        assert jax.jit(f)(np.ones((8, 3), np.float32)).shape == (1, 3)
+        with sizes(_SMALL=10**9 if small else 0):
+            assert jax.jit(f)(np.ones((8, 3), np.float32)).shape == (1, 3)
 
 
 @pytest.mark.parametrize("computation", [xo.add, xo.max, jnp.hypot])
@@ -181,9 +180,15 @@ def test_one_native_operation(kind, check_vma, platform):
 
 @pytest.mark.parametrize("platform", ["cpu", "cuda", "tpu"])
 def test_any_computation_is_exchanged_in_blocks(platform):
-    f = mapped(lambda x: xo.all_reduce(x, jnp.hypot, ODD))
-    used = collectives(f, np.ones((8, 2**17), np.float32), platform=platform)
+    large = np.ones((8, 2**17), np.float32)
+    f = mapped(lambda x: xo.all_reduce(x, jnp.hypot, KINDS["equal"](8)))
+    used = collectives(f, large, platform=platform)
     assert used == {"all_to_all": 1, "all_gather": 1}
+    # Of two members each sends what the other needs, where copies are what it costs.
+    f = mapped(lambda x: xo.all_reduce(x, jnp.hypot, ODD))
+    used = collectives(f, large, platform=platform)
+    exchange = "collective_permute" if platform == "cpu" else "all_to_all"
+    assert used == {exchange: 1, "all_gather": 1}
     scatter = mapped(lambda x: xo.reduce_scatter(x, jnp.hypot, 1, replica_groups=ODD))
     assert collectives(scatter, X, platform=platform) == {"all_to_all": 1}
 

@@ -12,6 +12,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array, custom_jvp, lax
@@ -21,7 +22,15 @@ from ..core.computation import Computation, derived
 from ..core.primitive import is_split
 from . import axes as mapped
 from . import native
-from .exchange import blocks, choose, choose_rows, members, received, sendable
+from .exchange import (
+    blocks,
+    choose,
+    choose_rows,
+    members,
+    permuted,
+    received,
+    sendable,
+)
 from .groups import Groups, Participants
 
 # Below that many elements of all members together one exchange of whole arrays is
@@ -89,6 +98,7 @@ def jointly_reduced(
     return folded(xs, computation, who)
 
 
+@functools.partial(jax.jit, static_argnums=(1, 2, 3), inline=True)
 def scattered(
     x: Array, computation: Computation, who: Participants, dimension: int
 ) -> Array:
@@ -165,6 +175,7 @@ def _extreme_jvp(
 # Any computation
 
 
+@functools.partial(jax.jit, static_argnums=(1, 2), inline=True)
 def folded(
     xs: Sequence[Array], computation: Computation, who: Participants
 ) -> list[Array]:
@@ -250,12 +261,30 @@ def _own_block(
 
         return lax.scan(step, None, jnp.arange(count))[1]
 
+    def of_pairs(*parts: Array) -> list[Array]:
+        mine = mapped.lookup(who.groups.positions, who.axes)
+        return combine([_rows_of_pair(x, mine, who) for x in parts])
+
     count = parts[0].shape[1]
     if count == 1 or not who.are_native:
         return combined(*parts)
-    # What is sent is copied twice; of chunks that is done within the processor's
-    # cache. Accelerators are better off with one large exchange.
-    return lax.platform_dependent(*parts, cpu=one_by_one, default=combined)
+    # Accelerators are better off with one large exchange. CPUs copy twice what is sent:
+    # of two members only the half that the other one needs, of more of them in chunks,
+    # which the processor's cache holds.
+    on_cpu = of_pairs if who.groups.size == 2 else one_by_one
+    return lax.platform_dependent(*parts, cpu=on_cpu, default=combined)
+
+
+def _rows_of_pair(x: Array, mine: Array, who: Participants) -> Array:
+    """The rows at this replica's position of both members: ``[2, ...] -> [2, ...]``."""
+    own, others = (
+        lax.dynamic_index_in_dim(x, i, keepdims=False) for i in (mine, 1 - mine)
+    )
+    pairs = tuple(pair for a, b in who.groups.ids for pair in ((a, b), (b, a)))
+    came = permuted(others, who.axes, pairs)
+    is_first = mine == 0
+    rows = choose(is_first, own, came), choose(is_first, came, own)
+    return jnp.stack(rows)
 
 
 def _padded(x: Array, multiple: int) -> Array:
