@@ -73,3 +73,24 @@ def test_indices_of_two_values_are_not_known():
         lambda x: x[jnp.zeros(2, int).at[jnp.array([1, 1])].set(jnp.array([3, 4]))], X
     )
     assert set(zip(*pattern.coo(), strict=True)) >= {(0, 0), (1, 3), (1, 4)}
+
+
+@pytest.mark.parametrize("n", [-3, 0, 1, 6])
+def test_an_index_that_is_clamped_to_computed_bounds(n):
+    def below(x, n):
+        return jax.lax.dynamic_slice(
+            x, (jax.lax.clamp(0, jax.lax.rem(n, 3) + 7, jax.lax.rem(n, 4) + 3),), (1,)
+        )
+
+    def above(x, n):
+        return jax.lax.dynamic_slice(
+            x, (jax.lax.clamp(jax.lax.rem(n, 4) + 5, jax.lax.rem(n, 2), 9),), (1,)
+        )
+
+    places = [
+        min(max(int(np.fmod(n, 3)) + 7, 0), int(np.fmod(n, 4)) + 3),
+        min(max(int(np.fmod(n, 2)), int(np.fmod(n, 4)) + 5), 9),
+    ]
+    for f, place in zip((below, above), places, strict=True):
+        pattern = sparsity(f, X, jax.ShapeDtypeStruct((), np.int32))
+        assert pattern.dense()[0, max(place, 0)]

@@ -43,11 +43,13 @@ def of_result(
         return None
     if dtype.kind not in "iub":
         return None
-    if name in ("iota", "argmax", "argmin"):
-        if name == "iota":
-            return 0, max(aval.shape[params["dimension"]] - 1, 0)
+    if 0 in aval.shape:
+        # The maximum of no elements, say, is none of them.
         return None
-    found = _computed(name, inputs)
+    if name == "iota":
+        found: Range | None = 0, aval.shape[params["dimension"]] - 1
+    else:
+        found = _computed(name, inputs)
     if found is None:
         return None
     low, high = (0, 1) if dtype.kind == "b" else _limits(dtype)
@@ -75,12 +77,12 @@ def _computed(name: str, inputs: Sequence[Range | None]) -> Range | None:
             return 0, min(most, inputs[0][1])
         return -most, most
     if name == "clamp" and inputs[0] is not None and inputs[2] is not None:
-        (low, _), (_, high) = inputs[0], inputs[2]
-        if low > high:
-            return None
+        # It grows with each of its three operands: what is least is made of the least.
+        low, high = inputs[2]
         if inputs[1] is not None:
-            return max(low, min(inputs[1][0], high)), min(high, max(inputs[1][1], low))
-        return low, high
+            high = min(max(inputs[0][1], inputs[1][1]), high)
+            return min(max(inputs[0][0], inputs[1][0]), low), high
+        return min(inputs[0][0], low), high
     if any(x is None for x in inputs) or not inputs:
         return None
     ranges = [x for x in inputs if x is not None]
