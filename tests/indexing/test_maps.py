@@ -199,6 +199,17 @@ def test_results_are_held_to_the_second_domain():
     assert apart.is_known_empty
 
 
+def test_a_composition_that_is_shown_to_be_empty_has_the_results_of_the_second_map():
+    # Even numbers only: that takes computing all of them to see.
+    cut = parse(
+        "(d0, d1) -> (d0), domain: d0 in [1, 3], d1 in [1, 3], "
+        "(d0 * 4 + d1 * 6) mod 12 in [11, 11]"
+    )
+    empty = IndexingMap([3, 3], [D0 + 1, D1 + 1]) * cut
+    assert empty.is_known_empty
+    assert (len(empty.dims), len(empty.results)) == (2, 1)
+
+
 def test_special_maps_absorb():
     identity = IndexingMap.identity([2, 3])
     empty, unknown = IndexingMap.empty(2, 2), IndexingMap.undefined([2, 3], 2, "sort")

@@ -97,7 +97,8 @@ def finished(
         try:
             _sharpen(system)
         except EmptyDomainError:
-            return data.emptied()
+            # Of a composition the map's own results are still those of the first map.
+            return data.emptied(results=len(results))
     rewriter = system.rewriter(constrained=True)
     if keep_points:
         rewriter = Rewriter(rewriter.scope, system.reduced, keep_points=True)
