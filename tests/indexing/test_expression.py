@@ -117,6 +117,7 @@ def test_value_is_that_of_the_text(e, d0, d1, s0):
 def test_negative_divisors_round_down(e, n, d0):
     assert _at(e // n, d0, 2) == _at(e, d0, 2) // n
     assert _at(ceildiv(e, n), d0, 2) == -(-_at(e, d0, 2) // n)
+    assert _at(ceildiv(d0, n), 0, 0) == -(-d0 // n)
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,10 @@
 
 import copy
 import itertools
+import os
 import pickle
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -329,6 +332,62 @@ def test_tables_are_read():
     before = IndexingMap([4], [D0 * 2, 1])
     assert (before * m).relation().tolist() == [[0, 0, 1], [1, 1, 1]]
     assert m.drop_unused().runtimes == m.runtimes
+
+
+def test_points_where_a_table_has_nothing():
+    table = Table([2**62, 8, 9])
+    m = IndexingMap(
+        [5],
+        [RT0 * 8],
+        runtimes=[Variable(Interval(0, 2**62), "", Owner("x", (D0,), table))],
+    )
+    # More than 64 bits, as integers that are no arrays may have.
+    assert m.evaluate([0]) == (2**65,)
+    inside = [m.contains([i]) for i in (-1, 0, 2, 3, 10**30)]
+    assert inside == [False, True, True, False, False]
+    assert m.contains([np.arange(5)]).tolist() == [True, True, True, False, False]
+    for at in (-1, 3, np.arange(4)):
+        with pytest.raises(IndexError, match="table must be read within its shape"):
+            m.evaluate([at])
+
+
+def test_a_table_that_is_read_where_another_one_says():
+    first = Owner("x", (runtime_variable(1),), Table([7, 8, 9]))
+    second = Owner("y", (D0,), Table([2, 0, 5]))
+    bounds = Interval(0, 9)
+    m = IndexingMap(
+        [3], [RT0], runtimes=[Variable(bounds, "", o) for o in (first, second)]
+    )
+    assert m.relation().tolist() == [[0, 9], [1, 7]]
+    assert m.evaluate([0]) == (9,)
+    assert m.contains([np.arange(3)]).tolist() == [True, True, False]
+
+
+def test_tables_of_another_process_are_equal():
+    made = "Table([[3, 1], [2, 5]])"
+    code = (
+        "import pickle, sys; from xlaops.indexing import Table; "
+        f"sys.stdout.buffer.write(pickle.dumps({made}))"
+    )
+    # Hashes of bytes differ from process to process.
+    environment = {**os.environ, "PYTHONHASHSEED": "7"}
+    child = subprocess.run(
+        [sys.executable, "-c", code],
+        env=environment,
+        capture_output=True,
+        check=True,
+        timeout=100,
+    )
+    table, other = pickle.loads(child.stdout), Table([[3, 1], [2, 5]])
+    assert table == other
+    assert hash(table) == hash(other)
+    assert not table.values.flags.writeable
+
+
+def test_an_index_of_integers():
+    owner = Owner("x", (0, D0), Table([[3, 4]]))
+    m = IndexingMap([2], [RT0], runtimes=[Variable(Interval(0, 9), "", owner)])
+    assert m.relation().tolist() == [[0, 3], [1, 4]]
 
 
 def _reading(results, dims, ranges, index, table, bounds=(-1, 5), constraints=()):

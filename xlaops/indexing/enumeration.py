@@ -112,6 +112,32 @@ def _axes(data: MapData) -> tuple[list[Atom], list[Atom]]:
 def _from_tables(data: MapData, tabled: Sequence[Atom], values: Values) -> Any:
     """Reads the variables of tables; the mask of points that stay within them."""
     mask = None
+    for atom, inside in read_tables(data, tabled, values).items():
+        lower, upper = data.runtimes[atom.first].bounds
+        value = values[atom]
+        inside = inside & (value >= lower) & (value <= upper)
+        if not inside.all():
+            mask = inside if mask is None else mask & inside
+    return mask
+
+
+def read_tables(
+    data: MapData, tabled: Sequence[Atom], values: Values
+) -> dict[Atom, Any]:
+    """Reads variables from their tables, at any index where theirs is out of them.
+
+    Args:
+      data: the map.
+      tabled: the variables, all of which have tables.
+      values: of all other variables; those that are read are added.
+
+    Returns:
+      For each variable an array that says where its index is in the table.
+
+    Raises:
+      ValueError: if an index depends on what is read at it.
+    """
+    found: dict[Atom, Any] = {}
     waiting = list(tabled)
     while waiting:
         ready = [
@@ -132,17 +158,13 @@ def _from_tables(data: MapData, tabled: Sequence[Atom], values: Values) -> Any:
             safe = []
             for x, n in zip(index, table.shape, strict=True):
                 inside = inside & (x >= 0) & (x < n)
-                safe.append(np.clip(x, 0, max(n - 1, 0)))
+                safe.append(np.asarray(np.clip(x, 0, max(n - 1, 0)), np.int64))
             if table.size == 0:
-                value, inside = np.zeros_like(inside, np.int64), inside & False
+                values[atom], inside = np.zeros_like(inside, np.int64), inside & False
             else:
-                value = np.asarray(table[tuple(safe)])
-            lower, upper = variable.bounds
-            inside = inside & (value >= lower) & (value <= upper)
-            values[atom] = value
-            if not inside.all():
-                mask = inside if mask is None else mask & inside
-    return mask
+                values[atom] = np.asarray(table[tuple(safe)])
+            found[atom] = inside
+    return found
 
 
 def _index(data: MapData, atom: Atom) -> tuple[ex.Expression, ...]:

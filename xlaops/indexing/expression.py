@@ -383,9 +383,9 @@ def mod(x: Expression, modulus: int) -> Expression:
     return _make(((_atom(MOD, x, modulus), 1),), 0)
 
 
-def ceildiv(x: Expression, divisor: int) -> Expression:
+def ceildiv(x: Expression | int, divisor: int) -> Expression:
     """The quotient rounded up, by an integer that is not 0."""
-    return scale(floordiv(scale(x, -1), divisor), -1)
+    return scale(floordiv(scale(as_expression(x), -1), _divisor(divisor)), -1)
 
 
 def minimum(x: Expression | int, y: Expression | int) -> Expression:

@@ -39,6 +39,7 @@ class MapValues(MapData):
         Raises:
             ValueError: if there are not as many values as variables, or nothing is
                 known of the map.
+            IndexError: if a table is to be read where it has no element.
             OverflowError: if values are arrays and results may not fit 64 bits.
 
         Example:
@@ -48,7 +49,9 @@ class MapValues(MapData):
             >>> flat.evaluate([19])
             (2, 3)
         """
-        values = self._values(dims, ranges, runtimes)
+        values, is_read = self._values("evaluate", dims, ranges, runtimes)
+        if not np.all(is_read):
+            raise IndexError("evaluate: a table must be read within its shape")
         check_arrays(self.results, values)
         return tuple(values_at(self.results, values))
 
@@ -66,10 +69,11 @@ class MapValues(MapData):
             True or False; for arrays an array of them.
         """
         if self.status == EMPTY:
-            return False
-        values = self._values(dims, ranges, runtimes)
+            given = [np.shape(v) for v in (*dims, *ranges)]
+            shape = np.broadcast_shapes(*given)
+            return np.zeros(shape, bool) if shape else False
+        values, inside = self._values("contains", dims, ranges, runtimes)
         check_arrays([e for e, _ in self.constraints], values)
-        inside: Any = True
         for atom, value in values.items():
             lower, upper = self.variable_of(atom).bounds
             inside = inside & (value >= lower) & (value <= upper)
@@ -79,10 +83,11 @@ class MapValues(MapData):
         return inside
 
     def _values(
-        self, dims: Sequence[Any], ranges: Sequence[Any], runtimes: Any
-    ) -> dict[Atom, Any]:
+        self, what: str, dims: Sequence[Any], ranges: Sequence[Any], runtimes: Any
+    ) -> tuple[dict[Atom, Any], Any]:
+        """The values of all variables, and where all tables were read within them."""
         if self.status == UNKNOWN:
-            raise ValueError("evaluate: map must not be undefined")
+            raise ValueError(f"{what}: map must not be undefined")
         values: dict[Atom, Any] = {}
         given = [("dims", DIM, dims, self.dims), ("ranges", RANGE, ranges, self.ranges)]
         if runtimes is not None:
@@ -90,22 +95,27 @@ class MapValues(MapData):
         for name, kind, group, variables in given:
             if len(group) != len(variables):
                 raise ValueError(
-                    f"evaluate: {name} must have one value for each of "
+                    f"{what}: {name} must have one value for each of "
                     f"{len(variables)} variables, got {len(group)}"
                 )
             for i, value in enumerate(group):
-                values[ex.variable(kind, i).terms[0][0]] = _integer(name, value)
-        if runtimes is None:
+                number = _integer(f"{what}: {name}", value)
+                values[ex.variable(kind, i).terms[0][0]] = number
+        is_read: Any = True
+        if runtimes is None and self.runtimes:
             for i, variable in enumerate(self.runtimes):
-                owner = variable.owner
-                if owner is None or owner.table is None:
+                if variable.owner is None or variable.owner.table is None:
                     raise ValueError(
-                        f"evaluate: runtimes must be given, for rt{i} has no table"
+                        f"{what}: runtimes must be given, for rt{i} has no table"
                     )
-                index = tuple(values_at(owner.index, values))
-                atom = ex.runtime_variable(i).terms[0][0]
-                values[atom] = owner.table.values[index]
-        return values
+            tabled = [
+                ex.runtime_variable(i).terms[0][0] for i in range(len(self.runtimes))
+            ]
+            for atom, inside in enumeration.read_tables(self, tabled, values).items():
+                # What is read at one point is a Python integer, which has no limit.
+                values[atom] = values[atom] if np.ndim(inside) else int(values[atom])
+                is_read = is_read & (inside if np.ndim(inside) else bool(inside))
+        return values, is_read
 
     def enumerate(self, limit: int | None = None) -> tuple[np.ndarray, np.ndarray]:
         """All points of the domain, and the results there.
@@ -175,17 +185,15 @@ class MapValues(MapData):
         return enumeration.flat_relation(self, from_shape, to_shape, limit)
 
 
-def _integer(name: str, value: Any) -> Any:
+def _integer(what: str, value: Any) -> Any:
     if isinstance(value, np.ndarray):
         if value.dtype.kind not in "iu":
-            raise TypeError(f"evaluate: {name} must be integers, got {value.dtype}")
-        return as_int64(f"evaluate: {name}", value)
+            raise TypeError(f"{what} must be integers, got {value.dtype}")
+        return as_int64(what, value)
     try:
         return operator.index(value)
     except TypeError:
         array = np.asarray(value)
         if array.dtype.kind not in "iu":
-            raise TypeError(
-                f"evaluate: {name} must be integers, got {value!r}"
-            ) from None
-        return as_int64(f"evaluate: {name}", array)
+            raise TypeError(f"{what} must be integers, got {value!r}") from None
+        return as_int64(what, array)

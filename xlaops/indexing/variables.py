@@ -9,7 +9,7 @@ from typing import Any, Final, Literal, TypeAlias
 
 import numpy as np
 
-from .expression import Expression
+from .expression import Expression, as_expression
 from .interval import INT64_MAX, Interval
 
 VariableKind: TypeAlias = Literal["dimension", "range", "runtime"]
@@ -75,6 +75,10 @@ class Table:
     def __hash__(self) -> int:
         return self._hash
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Made anew: another process hashes bytes in another way.
+        return Table, (self.values,)
+
     def __repr__(self) -> str:
         return f"Table(shape={self.values.shape})"
 
@@ -95,6 +99,9 @@ class Owner:
     table: Table | None = None
 
     def __post_init__(self) -> None:
+        if not all([isinstance(e, Expression) for e in self.index]):
+            index = tuple([as_expression(e) for e in self.index])
+            object.__setattr__(self, "index", index)
         table = self.table
         if table is not None and len(self.index) != table.values.ndim:
             raise ValueError(
