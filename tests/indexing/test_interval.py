@@ -2,6 +2,7 @@
 
 import itertools
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -87,6 +88,10 @@ def test_saturation():
     assert Interval(2**62, 2**62) * 2 == Interval(INT64_MAX, INT64_MAX)
     assert Interval(-(2**62), 0) * 3 == Interval(INT64_MIN, 0)
     assert Interval(3, INT64_MAX) + 1 == Interval(4, INT64_MAX)
+    least, most = Interval(INT64_MIN, 0), Interval(INT64_MAX, INT64_MAX)
+    assert least + most == most + least == Interval.ANY
+    assert Interval(INT64_MIN, INT64_MIN + 3) % 16 == Interval(0, 15)
+    assert Interval(-1, 1) % 2**64 == Interval(0, INT64_MAX)
 
 
 def test_empty_stays_empty():
@@ -105,6 +110,16 @@ def test_what_stands_for_an_interval():
     assert (lower, upper, str(Interval(2, 5))) == (2, 5, "[2, 5]")
 
 
+def test_numbers_of_numpy():
+    assert np.int64(3) in Interval(0, 5)
+    assert np.uint8(6) not in Interval(0, 5)
+    assert np.array(5) in Interval(0, 5)
+    assert 3.0 not in Interval(0, 5)
+    assert "3" not in Interval(0, 5)
+    assert Interval(0, 500) // np.int8(-3) == Interval(-167, 0)
+    assert Interval(0, 500) % np.int8(7) == Interval(0, 6)
+
+
 @pytest.mark.parametrize(
     ("make", "error", "message"),
     [
@@ -112,6 +127,8 @@ def test_what_stands_for_an_interval():
         (lambda: Interval(0, 2**63), ValueError, "upper must fit 64 bits"),
         (lambda: Interval.of((1, 2, 3)), TypeError, "a pair must have two bounds"),
         (lambda: Interval(0, 1) % 0, ValueError, "modulus must be positive, got 0"),
+        (lambda: Interval(0, 1) % 2.5, TypeError, "modulus must be an integer, got 2"),
+        (lambda: Interval(0, 1) // 2.5, TypeError, "divisor must be an integer, got 2"),
         (lambda: Interval(0, 1) // 0, ZeroDivisionError, "must not be 0"),
     ],
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import operator
 from collections.abc import Iterator
-from typing import ClassVar, Final
+from typing import Any, ClassVar, Final
 
 INT64_MIN: Final = -(2**63)
 INT64_MAX: Final = 2**63 - 1
@@ -38,8 +38,11 @@ def _is_infinite(value: int) -> bool:
     return value <= INT64_MIN or value >= INT64_MAX
 
 
-def _plus(a: int, b: int) -> int:
-    # A bound at the end of the range stands for infinity, and absorbs.
+def _plus(a: int, b: int, open_end: int) -> int:
+    # A bound at an end of the range stands for infinity, and absorbs. If the two are
+    # at different ends, the sum can be anything.
+    if open_end in (a, b):
+        return open_end
     for x in (a, b):
         if _is_infinite(x):
             return _saturated(x)
@@ -56,6 +59,15 @@ def _times(a: int, b: int) -> int:
 
 def _divided(a: int, b: int) -> int:
     return _saturated(a) if _is_infinite(a) else a // b
+
+
+def _index(what: str, value: Any) -> int:
+    try:
+        return operator.index(value)
+    except TypeError:
+        raise TypeError(
+            f"Interval: the {what} must be an integer, got {value!r}"
+        ) from None
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -150,7 +162,10 @@ class Interval:
             return value.is_empty or (
                 self.lower <= value.lower and value.upper <= self.upper
             )
-        return isinstance(value, int) and self.lower <= value <= self.upper
+        try:
+            return self.lower <= operator.index(value) <= self.upper  # pyright: ignore[reportArgumentType]
+        except TypeError:
+            return False
 
     def intersect(self, other: Interval) -> Interval:
         """The integers of both."""
@@ -170,7 +185,9 @@ class Interval:
         b = Interval.of(other)
         if self.is_empty or b.is_empty:
             return Interval.EMPTY
-        return Interval(_plus(self.lower, b.lower), _plus(self.upper, b.upper))
+        return Interval(
+            _plus(self.lower, b.lower, INT64_MIN), _plus(self.upper, b.upper, INT64_MAX)
+        )
 
     __radd__ = __add__
 
@@ -193,6 +210,7 @@ class Interval:
     __rmul__ = __mul__
 
     def __floordiv__(self, divisor: int) -> Interval:
+        divisor = _index("divisor", divisor)
         if divisor == 0:
             raise ZeroDivisionError("Interval: the divisor must not be 0")
         if self.is_empty:
@@ -202,14 +220,16 @@ class Interval:
         return Interval(_divided(self.lower, divisor), _divided(self.upper, divisor))
 
     def __mod__(self, modulus: int) -> Interval:
+        modulus = _index("modulus", modulus)
         if modulus <= 0:
             raise ValueError(f"Interval: the modulus must be positive, got {modulus}")
         if self.is_empty:
             return Interval.EMPTY
         block = self.lower // modulus
-        if self.upper // modulus == block and not _is_infinite(self.upper):
+        is_open = _is_infinite(self.lower) or _is_infinite(self.upper)
+        if self.upper // modulus == block and not is_open:
             return Interval(self.lower - block * modulus, self.upper - block * modulus)
-        return Interval(0, modulus - 1)
+        return Interval(0, _saturated(modulus - 1))
 
     def minimum(self, other: int | Interval) -> Interval:
         """What the lesser of an element of each can be."""
