@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jax import lax
 
-from xlaops.indexing import IndexingMap, analyze, equivalent
+from xlaops.indexing import IndexingMap, Interval, analyze, dim, equivalent
 
 X = jax.ShapeDtypeStruct((4, 6), np.float32)
 I = jax.ShapeDtypeStruct((), np.int32)  # noqa: E741
@@ -135,6 +135,18 @@ def test_sets_of_maps():
     assert equivalent(IndexingMap.empty(1, 1), [IndexingMap.empty(1, 1)])
     assert equivalent(whole, IndexingMap.empty(1, 1)).verdict is False
     assert equivalent(whole, IndexingMap.undefined([5], 1)).verdict is None
+
+
+def test_indices_that_span_more_than_64_bits():
+    wide = [
+        IndexingMap([(-(2**62) - 5, 2**62 + 5)], [dim(0) + k], ranges=[2])
+        for k in (0, 1)
+    ]
+    assert equivalent(wide[0], wide[0].drop_unused())
+    found = equivalent(*wide)
+    assert (found.verdict, found.reason) == (None, "bounds do not fit 64 bits")
+    whole = IndexingMap([Interval.ANY], [dim(0)])
+    assert equivalent(whole, [whole])
 
 
 small = st.integers(-3, 3)

@@ -509,6 +509,13 @@ def test_results_outside_of_the_array_are_left_out():
     assert dense.tolist() == [[1, 1, 0, 0], [1, 1, 1, 0], [0, 1, 1, 1], [0, 0, 1, 1]]
 
 
+def test_positions_in_arrays_with_too_many_pairs():
+    m = IndexingMap([(2**31, 2**31 + 2)], [D0])
+    assert m.flat_relation([2**32], [2**30])[0].tolist() == []
+    with pytest.raises(OverflowError, match=r"fewer than 2\*\*63 pairs of elements"):
+        m.flat_relation([2**32], [2**32])
+
+
 # Variables
 
 

@@ -10,7 +10,9 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 
 from .analysis import Analysis
+from .composition import TOO_WIDE
 from .graph import Value
+from .interval import INT64_MAX
 from .map import IndexingMap
 from .map_sets import Maps
 from .positions import pairs
@@ -146,6 +148,10 @@ def _of_maps(a: Maps, b: Maps, limit: int | None) -> Comparison:
         sizes.append(max((s[1] for s in spans), default=-1) - low + 1)
     if not defined:
         return Comparison(True)
+    if max(sizes, default=0) > INT64_MAX:
+        # Moved to 0 they would not fit 64 bits, and are too many to be looked at.
+        same = all(m.exact for m in defined) and _canonical(a) == _canonical(b)
+        return Comparison(True) if same else Comparison(None, TOO_WIDE)
     return _compared(
         _moved(a, lows, dims),
         _moved(b, lows, dims),
@@ -154,6 +160,11 @@ def _of_maps(a: Maps, b: Maps, limit: int | None) -> Comparison:
         limit,
         lows,
     )
+
+
+def _canonical(maps: Maps) -> set[IndexingMap]:
+    """What equal sets of maps have in common."""
+    return {one.canonical() for one in maps}
 
 
 def _moved(maps: Maps, lows: Sequence[int], dims: int) -> Maps:
@@ -272,9 +283,7 @@ def _compared(
 ) -> Comparison:
     """Two sets of maps between the same arrays."""
     every = (*a, *b)
-    if all(one.exact for one in every) and (
-        {one.canonical() for one in a} == {one.canonical() for one in b}
-    ):
+    if all(one.exact for one in every) and _canonical(a) == _canonical(b):
         return Comparison(True)
     try:
         at_most = [pairs(one, from_shape, to_shape, limit) for one in (a, b)]

@@ -282,8 +282,16 @@ def flat_relation(
     Returns:
       Two int64 arrays of one length: positions in the first array, in order, and in
       the second.
+
+    Raises:
+      OverflowError: if the arrays have too many pairs of elements for 64 bits.
     """
     count = prod(to_shape)
+    if prod(from_shape) * count >= 2**63:
+        raise OverflowError(
+            f"flat_relation: arrays must have fewer than 2**63 pairs of elements, got "
+            f"{prod(from_shape)} times {count}"
+        )
     codes = [np.zeros(0, np.int64)]
     for values, mask, _ in blocks(data, limit):
         shape = _shape(values, mask)

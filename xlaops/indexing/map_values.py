@@ -175,6 +175,7 @@ class MapValues(MapData):
         Raises:
             ValueError: if the shapes do not fit, there are more points, or nothing is
                 known of the map.
+            OverflowError: if values or pairs of positions do not fit 64 bits.
         """
         if len(from_shape) != len(self.dims) or len(to_shape) != len(self.results):
             raise ValueError(

@@ -99,7 +99,7 @@ class Owner:
     table: Table | None = None
 
     def __post_init__(self) -> None:
-        if not all([isinstance(e, Expression) for e in self.index]):
+        if not all(isinstance(e, Expression) for e in self.index):
             index = tuple([as_expression(e) for e in self.index])
             object.__setattr__(self, "index", index)
         table = self.table
