@@ -1,6 +1,7 @@
 """Pictures: what is in them, read back from the axes and from the files."""
 
 import sys
+import warnings
 import xml.etree.ElementTree as ET
 
 import jax
@@ -108,6 +109,16 @@ def test_notebooks_show_it():
     assert figure._repr_png_().startswith(b"\x89PNG")
 
 
+def test_the_last_element_of_what_reads_nothing():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        figure = plot(
+            analyze(lambda x, y: y, struct(0), struct(3)), input=0, element=(-1,)
+        )
+    assert marked(figure.axes[0]) == [[0, 2]]
+    assert marked(figure.axes[1]) == []
+
+
 def test_no_window_and_no_state(tmp_path):
     plot(sparsity(lambda x: x, struct(3)), tmp_path / "a.png")
     if "matplotlib.pyplot" in sys.modules:
@@ -129,6 +140,16 @@ def test_no_window_and_no_state(tmp_path):
             lambda: plot(analyze(jnp.sin, struct(3)), element=(3,)),
             ValueError,
             r"element must lie in the shape \(3,\), got \(3,\)",
+        ),
+        (
+            lambda: plot(IndexingMap.identity([4]), element=(1.5,)),
+            TypeError,
+            r"element must be a sequence of integers, got \(1.5,\)",
+        ),
+        (
+            lambda: plot([IndexingMap.identity([n] * n) for n in (2, 1)]),
+            ValueError,
+            r"as many dimensions and results, got \[\(1, 1\), \(2, 2\)\]",
         ),
         (
             lambda: plot(analyze(jnp.sin, struct(0))),

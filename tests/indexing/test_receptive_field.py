@@ -130,6 +130,13 @@ def test_results_and_arguments_are_chosen():
     assert receptive_field(analysis, output=1, input=0).count == 0
 
 
+def test_all_of_nothing_is_seen():
+    for shape in ((), (3,), (0, 2)):
+        field = receptive_field(lambda x, y: x, struct(4), struct(*shape), input=1)
+        assert field.count == 0
+        assert field.coverage == 1.0
+
+
 def test_what_is_more_than_needed_says_why():
     field = receptive_field(lambda x: jnp.linalg.svd(x)[1], struct(3, 3))
     assert field.count == 9
@@ -150,6 +157,16 @@ def test_what_is_more_than_needed_says_why():
             lambda: receptive_field(jnp.sin, struct(3), index=(3,)),
             ValueError,
             r"index must lie in the shape \(3,\), got \(3,\)",
+        ),
+        (
+            lambda: receptive_field(jnp.sin, struct(3), index=(1.5,)),
+            TypeError,
+            r"index must be a sequence of integers, got \(1.5,\)",
+        ),
+        (
+            lambda: receptive_field(jnp.sin, struct(3), index=1),
+            TypeError,
+            "index must be a sequence of integers, got 1",
         ),
         (
             lambda: receptive_field(jnp.sin, struct(0)),

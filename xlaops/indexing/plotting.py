@@ -16,6 +16,7 @@ from .analysis import Analysis, Selector
 from .map import IndexingMap
 from .map_sets import Maps
 from .positions import pairs
+from .questions import element_of
 from .sparsity_pattern import Sparsity
 
 _PIXELS: Final = 512
@@ -44,7 +45,8 @@ def plot(
     Args:
         what: a pattern, an analysis, or one or more maps between two arrays.
         path: where to write it; the ending says the format: ``.png``, ``.svg``, ...
-        element: the index of the marked element; None: the one in the middle.
+        element: the index of the marked element, from the end where negative; None: the
+            one in the middle.
         output: of an analysis which result.
         input: of an analysis which argument.
         title: what stands above.
@@ -172,6 +174,11 @@ def _names(leaves: Sequence[Any]) -> str:
 
 def _shapes(maps: Maps) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """The smallest arrays that hold all elements of maps."""
+    arities = sorted({(len(m.dims), len(m.results)) for m in maps})
+    if len(arities) > 1:
+        raise ValueError(
+            f"plot: maps must have as many dimensions and results, got {arities}"
+        )
     defined = [m for m in maps if not m.is_undefined and not m.is_known_empty]
     if not defined:
         raise ValueError("plot: maps must relate something that is known")
@@ -196,7 +203,7 @@ def _access(
 ) -> Any:
     from matplotlib.ticker import MaxNLocator
 
-    index = _index(element, made)
+    index = element_of("plot", "element", element, tuple(made))
     rows, columns = pairs(maps, made, read, limit)
     counts = np.bincount(columns, minlength=prod(read)).reshape(_plane(read))
     here = int(np.ravel_multi_index(index, made)) if made else 0
@@ -217,22 +224,6 @@ def _access(
     if title:
         figure.suptitle(title, fontsize=11)
     return figure
-
-
-def _index(element: Sequence[int] | None, shape: tuple[int, ...]) -> tuple[int, ...]:
-    if not prod(shape):
-        raise ValueError(f"plot: the result must have elements, got shape {shape}")
-    if element is None:
-        return tuple([n // 2 for n in shape])
-    index = tuple([int(i) for i in element])
-    if len(index) != len(shape):
-        raise TypeError(f"plot: element must have {len(shape)} entries, got {index}")
-    for i, n in zip(index, shape, strict=True):
-        if not 0 <= i < n:
-            raise ValueError(
-                f"plot: element must lie in the shape {shape}, got {index}"
-            )
-    return index
 
 
 # Drawing
@@ -313,5 +304,5 @@ def _mark(axis: Any, elements: np.ndarray, shape: tuple[int, int], color: str) -
         layer,
         interpolation="nearest",
         aspect=axis.get_aspect(),
-        extent=(-0.5, shape[1] - 0.5, shape[0] - 0.5, -0.5),
+        extent=(-0.5, max(shape[1], 1) - 0.5, max(shape[0], 1) - 0.5, -0.5),
     )

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Sequence
+from math import prod
 from typing import Any
 
 from .analysis import Analysis, analyze
@@ -32,6 +34,41 @@ def analysis_of(
     if not callable(f):
         raise TypeError(f"{name}: f must be a function or an Analysis, got {f!r}")
     return analyze(f, *args, derivative=derivative)
+
+
+def element_of(
+    name: str, what: str, index: Sequence[int] | None, shape: tuple[int, ...]
+) -> tuple[int, ...]:
+    """The index of an element of a result.
+
+    Args:
+      name: of the caller, for errors.
+      what: its parameter, for errors.
+      index: what it was given: negative ones count from the end; None: the middle.
+      shape: of the result.
+
+    Raises:
+      TypeError: if it is no index, or has another length.
+      ValueError: if there is no such element.
+    """
+    if not prod(shape):
+        raise ValueError(f"{name}: the result must have elements, got shape {shape}")
+    if index is None:
+        return tuple([n // 2 for n in shape])
+    try:
+        found = tuple([operator.index(i) for i in index])
+    except TypeError:
+        raise TypeError(
+            f"{name}: {what} must be a sequence of integers, got {index!r}"
+        ) from None
+    if len(found) != len(shape):
+        raise TypeError(f"{name}: {what} must have {len(shape)} entries, got {found}")
+    for i, n in zip(found, shape, strict=True):
+        if not -n <= i < n:
+            raise ValueError(
+                f"{name}: {what} must lie in the shape {shape}, got {found}"
+            )
+    return tuple([i % n for i, n in zip(found, shape, strict=True)])
 
 
 def largest(maps: Maps, shape: Sequence[int]) -> Maps:

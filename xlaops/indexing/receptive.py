@@ -15,7 +15,7 @@ from .expression import DIM, Expression
 from .map import IndexingMap
 from .map_sets import Maps
 from .positions import pairs
-from .questions import analysis_of
+from .questions import analysis_of, element_of
 
 
 class Window(NamedTuple):
@@ -100,8 +100,7 @@ class ReceptiveField:
     @property
     def coverage(self) -> float:
         """Which part of the box is seen; 1 if nothing is."""
-        volume = prod(self.size)
-        return self.count / volume if volume else 1.0
+        return self.count / prod(self.size) if self.count else 1.0
 
     def __str__(self) -> str:
         lines = [
@@ -139,7 +138,8 @@ def receptive_field(
     Args:
         f: a function that JAX can trace, or its `Analysis`.
         *args: its arguments, pytrees of arrays or of `jax.ShapeDtypeStruct`.
-        index: of the element; None: the one in the middle.
+        index: of the element, from the end where negative; None: the one in the
+            middle.
         output: the result, by number, name or value.
         input: the argument, by number, name or value.
         derivative: whether only the dependence counts that a derivative can have.
@@ -149,7 +149,7 @@ def receptive_field(
         The positions that it sees, and for each axis the general rule.
 
     Raises:
-        TypeError: if ``f`` is neither, or the index has another length.
+        TypeError: if ``f`` is neither, or the index is none or has another length.
         ValueError: if there is no such element, result or argument.
 
     Example:
@@ -171,7 +171,7 @@ def receptive_field(
     """
     analysis = analysis_of("receptive_field", f, args, derivative)
     made, read = analysis.output(output), analysis.input(input)
-    where = _index(index, made.shape)
+    where = element_of("receptive_field", "index", index, tuple(made.shape))
     seen = analysis.seen(made, where, limit).get(read)
     maps = analysis.output_to_input(made, read)
     columns = np.zeros(0, np.int64) if seen is None else seen.elements.codes()
@@ -204,26 +204,6 @@ def _also_in(
     except ValueError:
         return columns
     return np.intersect1d(columns, others, assume_unique=True)
-
-
-def _index(index: Sequence[int] | None, shape: tuple[int, ...]) -> tuple[int, ...]:
-    if index is None:
-        if not prod(shape):
-            raise ValueError(
-                f"receptive_field: the result must have elements, got shape {shape}"
-            )
-        return tuple([n // 2 for n in shape])
-    found = tuple([int(i) for i in index])
-    if len(found) != len(shape):
-        raise TypeError(
-            f"receptive_field: index must have {len(shape)} entries, got {found}"
-        )
-    for i, n in zip(found, shape, strict=True):
-        if not -n <= i < n:
-            raise ValueError(
-                f"receptive_field: index must lie in the shape {shape}, got {found}"
-            )
-    return tuple([i % n for i, n in zip(found, shape, strict=True)])
 
 
 def _window(maps: Maps, axis: int) -> Window | None:
