@@ -167,6 +167,21 @@ def test_a_pattern_is_reused():
             "batch_size must be at least 1, got 0",
         ),
         (
+            lambda: sparse_jacobian(jnp.sin, batch_size=2.5),
+            TypeError,
+            "batch_size must be an integer or None, got 2.5",
+        ),
+        (
+            lambda: sparse_jacobian(lambda x, k: x * k, argnums=1)(jnp.ones(3), k=2.0),
+            ValueError,
+            "argnums must be among the 1 arguments, got 1",
+        ),
+        (
+            lambda: sparse_jacobian(lambda x, k: x * k, argnums=-2)(jnp.ones(3), k=2.0),
+            ValueError,
+            "argnums must be among the 1 arguments, got -2",
+        ),
+        (
             lambda: sparse_jacobian(jnp.sin, pattern=np.eye(3)),
             TypeError,
             "pattern must be a Sparsity",

@@ -318,6 +318,8 @@ def test_arguments_are_chosen():
     assert sparsity(f, *args).shape == (3, 6)
     assert sparsity(f, *args, argnums=(0, 2)).shape == (3, 9)
     np.testing.assert_array_equal(sparsity(f, *args, argnums=-1).dense(), np.eye(3))
+    assert sparsity(f, *args, argnums=np.int64(2)).shape == (3, 3)
+    assert sparsity(f, *args, argnums=np.array([0, 2])).shape == (3, 9)
     assert [x.name for x in sparsity(f, *args).inputs] == [
         "args[0]['a']",
         "args[0]['b']",
@@ -357,6 +359,16 @@ def test_arguments_are_chosen():
             lambda: sparsity(lambda x: x, struct(3)).to_bcoo(np.ones(2)),
             ValueError,
             r"values must have shape \(3,\), got \(2,\)",
+        ),
+        (
+            lambda: sparsity(lambda x: x[-3:], struct(2**33)).to_bcoo(),
+            ValueError,
+            r"must have at most 2\*\*31 rows and columns, got \(3, 8589934592\)",
+        ),
+        (
+            lambda: sparsity(lambda x: x, struct(3), argnums=0.0),
+            TypeError,
+            "argnums must be integers, got 0.0",
         ),
     ],
 )

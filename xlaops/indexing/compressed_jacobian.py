@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import threading
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -12,7 +13,7 @@ import numpy as np
 
 from .arguments import is_array
 from .coloring import Coloring
-from .jacobian_maps import Flat, structs
+from .jacobian_maps import Flat, chosen, structs
 from .sparsity_pattern import Mode, Sparsity, sparsity
 
 _NAME = "sparse_jacobian"
@@ -49,8 +50,8 @@ def sparse_jacobian(
         under `jax.jit`, `jax.vmap` and `jax.grad`.
 
     Raises:
-        TypeError: if ``f`` is not callable, ``pattern`` is no pattern, or a type is
-            complex or cannot be differentiated.
+        TypeError: if ``f`` is not callable, ``pattern`` is no pattern, the batch size
+            no integer, or a type is complex or cannot be differentiated.
         ValueError: if the mode or the batch size is no such thing, or the pattern
             belongs to other shapes.
 
@@ -81,12 +82,20 @@ def sparse_jacobian(
         )
     if pattern is not None and not isinstance(pattern, Sparsity):
         raise TypeError(f"{_NAME}: pattern must be a Sparsity, got {pattern!r}")
-    if batch_size is not None and batch_size < 1:
-        raise ValueError(f"{_NAME}: batch_size must be at least 1, got {batch_size}")
+    if batch_size is not None:
+        if isinstance(batch_size, bool) or not hasattr(batch_size, "__index__"):
+            raise TypeError(
+                f"{_NAME}: batch_size must be an integer or None, got {batch_size!r}"
+            )
+        batch_size = operator.index(batch_size)
+        if batch_size < 1:
+            raise ValueError(
+                f"{_NAME}: batch_size must be at least 1, got {batch_size}"
+            )
     known: dict[Any, Sparsity] = {}
     lock = threading.Lock()
 
-    def found(flat: Flat, function: Any, args: Any, chosen: Any) -> Sparsity:
+    def found(flat: Flat, function: Any, args: Any, which_args: Any) -> Sparsity:
         if pattern is not None:
             return pattern
         leaves, tree = jax.tree.flatten(args)
@@ -106,24 +115,24 @@ def sparse_jacobian(
                 made = known[key] = sparsity(
                     function,
                     *jax.tree.unflatten(tree, shapes),
-                    argnums=chosen,
+                    argnums=which_args,
                     has_aux=has_aux,
                 )
         return made
 
     def jacobian(*args: Any, **keywords: Any) -> Any:
-        function, chosen = f, argnums
+        function, which_args = f, argnums
         if keywords:
             # They become one more argument, which is not differentiated.
-            chosen = _counted(argnums, len(args))
+            which_args = tuple(sorted(chosen(_NAME, len(args), argnums)))
             function = lambda *a: f(*a[:-1], **a[-1])  # noqa: E731
             args = (*args, keywords)
-        flat = Flat(_NAME, function, args, chosen, has_aux)
+        flat = Flat(_NAME, function, args, which_args, has_aux)
         for i in flat.which:
             dtype = jnp.result_type(flat.leaves[i])
             if jnp.issubdtype(dtype, jnp.complexfloating):
                 raise TypeError(f"{_NAME}: {flat.names[i]} must be real, got {dtype}")
-        which = found(flat, function, args, chosen)
+        which = found(flat, function, args, which_args)
         selected = [jnp.asarray(x) for x in flat.selected]
         shapes = [x.shape for x in selected]
         if [leaf.shape for leaf in which.inputs] != shapes:
@@ -137,14 +146,6 @@ def sparse_jacobian(
         return (found_jacobian, aux) if has_aux else found_jacobian
 
     return jacobian
-
-
-def _counted(argnums: int | Sequence[int] | None, count: int) -> Any:
-    """The numbers of arguments, from the first one on."""
-    if argnums is None:
-        return tuple(range(count))
-    numbers = [argnums] if isinstance(argnums, int) else argnums
-    return tuple([i + count if i < 0 else i for i in numbers])
 
 
 def _each(function: Callable[[Any], Any], count: int, batch_size: int | None) -> Any:

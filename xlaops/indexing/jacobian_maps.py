@@ -8,7 +8,8 @@ is looked at, the one that JAX runs.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator, Sequence
+import operator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Final
 
 import jax
@@ -93,13 +94,13 @@ class Flat:
     ) -> None:
         if not callable(f):
             raise TypeError(f"{name}: f must be callable, got {f!r}")
-        chosen = _chosen(name, len(args), argnums)
+        numbers = chosen(name, len(args), argnums)
         paths, self._tree = jax.tree_util.tree_flatten_with_path(tuple(args))
         self._name, self._f, self._has_aux = name, f, has_aux
         self.result_names: list[str] = []
         self.leaves = [leaf for _, leaf in paths]
         # The first key of a path is the number of the argument.
-        self.which = [i for i, (path, _) in enumerate(paths) if path[0].idx in chosen]
+        self.which = [i for i, (path, _) in enumerate(paths) if path[0].idx in numbers]
         chosen_leaves = set(self.which)
         self.rest = [
             i
@@ -151,18 +152,30 @@ class Flat:
         return [leaf for leaf in self.leaves if not is_array(leaf)]
 
 
-def _chosen(name: str, count: int, argnums: int | Sequence[int] | None) -> set[int]:
+def chosen(name: str, count: int, argnums: int | Sequence[int] | None) -> set[int]:
+    """The numbers of the arguments that are differentiated, from 0 on.
+
+    Args:
+      name: of the caller, for errors.
+      count: how many arguments there are.
+      argnums: a number, several, or None for all.
+
+    Raises:
+      TypeError: if they are no integers.
+      ValueError: if there is no argument of a number.
+    """
     if argnums is None:
         return set(range(count))
-    numbers = [argnums] if isinstance(argnums, int) else list(argnums)
-    for i in numbers:
-        if isinstance(i, bool) or not isinstance(i, int):
+    found = set()
+    for i in argnums if isinstance(argnums, Iterable) else [argnums]:
+        if isinstance(i, bool) or not hasattr(i, "__index__"):
             raise TypeError(f"{name}: argnums must be integers, got {i!r}")
         if not -count <= i < count:
             raise ValueError(
                 f"{name}: argnums must be among the {count} arguments, got {i}"
             )
-    return {i % count for i in numbers}
+        found.add(operator.index(i) % count)
+    return found
 
 
 def _check(name: str, leaf: str, value: Any) -> None:

@@ -198,11 +198,17 @@ class Sparsity:
             A `jax.experimental.sparse.BCOO`, its indices sorted and unique.
 
         Raises:
-            ValueError: if there is not one value for each position.
+            ValueError: if there is not one value for each position, or the indices,
+                which have 32 bits, cannot hold all rows and columns.
         """
         import jax.numpy as jnp
         from jax.experimental import sparse
 
+        if max(self.shape) > 2**31:
+            raise ValueError(
+                "Sparsity.to_bcoo: the pattern must have at most 2**31 rows and "
+                f"columns, got {self.shape}"
+            )
         rows, columns = self.coo()
         data = jnp.ones(self.nnz) if values is None else jnp.asarray(values)
         if data.shape != (self.nnz,):
