@@ -167,6 +167,21 @@ def test_maps_are_values():
             ValueError,
             "dims must differ",
         ),
+        (
+            lambda: IndexingMap([2], [D0]).compose("d0"),
+            TypeError,
+            "compose: second must be an IndexingMap, got str",
+        ),
+        (
+            lambda: IndexingMap([2], [D0]).equivalent(2),
+            TypeError,
+            "equivalent: other must be an IndexingMap, got int",
+        ),
+        (
+            lambda: IndexingMap.hull([D0], "a reason"),
+            TypeError,
+            "hull: maps must be an IndexingMap, got Expression",
+        ),
     ],
 )
 def test_errors(make, error, message):

@@ -301,6 +301,7 @@ class IndexingMap(MapValues):
             second: a map with as many dimensions as this one has results.
 
         Raises:
+            TypeError: if ``second`` is no map.
             ValueError: if the numbers differ.
 
         Example:
@@ -312,6 +313,7 @@ class IndexingMap(MapValues):
             >>> print(there.compose(back))
             (d0) -> (d0), domain: d0 in [0, 31]
         """
+        _check_map("compose", "second", second)
         return composition.compose(self, second)
 
     def __mul__(self, second: object) -> Self:
@@ -408,6 +410,7 @@ class IndexingMap(MapValues):
             reason: why it relates more than the maps do.
 
         Raises:
+            TypeError: if one is no map.
             ValueError: if there are no maps, or the numbers differ.
 
         Example:
@@ -416,6 +419,8 @@ class IndexingMap(MapValues):
             >>> print(IndexingMap.hull(taps, "too many maps"))
             (d0)[s0] -> (s0), domain: d0 in [0, 7], s0 in [0, 9]
         """
+        for one in maps:
+            _check_map("hull", "maps", one)
         return widening.hull(maps, reason)
 
     # Comparison of what maps mean
@@ -429,6 +434,7 @@ class IndexingMap(MapValues):
 
         Maps that relate the same elements may have different ones; see `equivalent`.
         """
+        _check_map("equals", "other", other)
         return self == other or self.canonical() == other.canonical()
 
     def equivalent(self, other: IndexingMap, limit: int = 2**20) -> bool | None:
@@ -441,6 +447,7 @@ class IndexingMap(MapValues):
         Returns:
             True or False where that is proved, None where it is not.
         """
+        _check_map("equivalent", "other", other)
         arity = (len(self.dims), len(self.results))
         if arity != (len(other.dims), len(other.results)):
             return False
@@ -458,6 +465,13 @@ class IndexingMap(MapValues):
         except (ValueError, OverflowError):
             return None
         return np.array_equal(a, b)
+
+
+def _check_map(name: str, parameter: str, value: object) -> None:
+    if not isinstance(value, IndexingMap):
+        raise TypeError(
+            f"{name}: {parameter} must be an IndexingMap, got {type(value).__name__}"
+        )
 
 
 def _is_point(e: Expression, value: int) -> bool:
