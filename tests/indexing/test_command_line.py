@@ -159,7 +159,16 @@ def test_what_is_wrong_is_one_line(index, arguments, message):
     assert err.count("\n") == 1
 
 
-@pytest.mark.parametrize("arguments", [[], ["--python"], ["--element", "a"]])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        [],
+        ["--python"],
+        ["--element", "a"],
+        ["--python", "jax.nn:softmax", "--json", "--sparsity"],
+        ["--python", "jax.nn:softmax", "--utilization", "--json"],
+    ],
+)
 def test_wrong_arguments(arguments, capsys):
     with pytest.raises(SystemExit) as caught:
         cli.main(["index", *arguments])

@@ -67,14 +67,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--pretty", action="store_true", help="print maps as XLA's document does"
     )
-    parser.add_argument("--json", action="store_true", help="print the maps as JSON")
+    # They print other things: none of them should be asked for in vain.
+    printed = parser.add_mutually_exclusive_group()
+    printed.add_argument("--json", action="store_true", help="print the maps as JSON")
     parser.add_argument(
         "--element",
         type=_index,
         metavar="I,J,...",
         help="say what this element of the result sees; the one that --plot marks",
     )
-    parser.add_argument(
+    printed.add_argument(
         "--sparsity",
         type=int,
         nargs="?",
@@ -82,7 +84,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="ARGNUM",
         help="describe the pattern of the Jacobian by an argument (the first one)",
     )
-    parser.add_argument(
+    printed.add_argument(
         "--utilization",
         action="store_true",
         help="say how much of each argument is read, and how often",
