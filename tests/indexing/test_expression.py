@@ -81,6 +81,31 @@ def test_threads_agree_on_one_object():
     assert all(a is b for other in made for a, b in zip(made[0], other, strict=True))
 
 
+def test_a_thread_forgets_nothing_that_another_one_just_made(monkeypatch):
+    terms = ((D0.terms[0][0], 1_000_033),)
+    made, threads = [], []
+
+    class Slow(dict):
+        """Lets another thread make the expression while its entry is taken out."""
+
+        def get(self, key, default=None):
+            found = super().get(key, default)
+            if key == (terms, 5) and found is not None and not threads:
+                other = threading.Thread(target=lambda: made.append(ex._make(terms, 5)))
+                threads.append(other)
+                other.start()
+                other.join(0.3)
+            return found
+
+    expression = ex._make(terms, 5)
+    ex._recent.clear()
+    monkeypatch.setattr(ex, "_expressions", Slow(ex._expressions))
+    del expression
+    assert threads
+    threads[0].join()
+    assert ex._make(terms, 5) is made[0]
+
+
 @pytest.mark.parametrize(
     ("expression", "text"),
     [

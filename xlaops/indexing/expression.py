@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import functools
 import operator
+import threading
 import weakref
 from collections.abc import Callable, Mapping
 from typing import Any, Final, TypeAlias
@@ -54,15 +55,21 @@ _expressions: dict[Any, _Reference] = {}
 _atoms: dict[Any, _Reference] = {}
 _recent: list[Any] = []
 
+# Held where an entry is taken out or replaced: a thread must not take out what another
+# one has just put there. It may be entered again, as taking out frees more.
+_lock = threading.RLock()
+
 
 def _forget_expression(reference: _Reference) -> None:
-    if _expressions.get(reference.key) is reference:
-        del _expressions[reference.key]
+    with _lock:
+        if _expressions.get(reference.key) is reference:
+            del _expressions[reference.key]
 
 
 def _forget_atom(reference: _Reference) -> None:
-    if _atoms.get(reference.key) is reference:
-        del _atoms[reference.key]
+    with _lock:
+        if _atoms.get(reference.key) is reference:
+            del _atoms[reference.key]
 
 
 class Atom:
@@ -138,12 +145,13 @@ def _held(
     reference = _Reference(value, forget)
     reference.key = key
     # In one step, so that threads agree on one object.
-    present = table.setdefault(key, reference)
-    if present is not reference:
+    while (present := table.setdefault(key, reference)) is not reference:
         found = present()
         if found is not None:
             return found
-        table[key] = reference
+        with _lock:
+            if table.get(key) is present:
+                del table[key]
     # Most are needed again soon: the next equation has the same shapes.
     if len(_recent) >= KEPT:
         _recent.clear()
