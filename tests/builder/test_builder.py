@@ -3,6 +3,7 @@
 import ast
 import collections
 import inspect
+import re
 import subprocess
 import sys
 import traceback
@@ -165,6 +166,61 @@ def test_python_scalars_take_the_parameter_type():
         f(np.float32(2))
 
 
+@pytest.mark.parametrize("call", [lambda f: f, jax.jit], ids=["eager", "jit"])
+@pytest.mark.parametrize(
+    ("shape", "value"),
+    [("s32[]", 1.5), ("s32[]", 1j), ("f32[]", 1j), ("pred[]", 2), ("f32[]", True)],
+)
+def test_scalars_of_a_wider_kind_are_refused(call, shape, value):
+    b = xb.XlaBuilder("f")
+    f = call(b.Build(xb.Parameter(b, 0, shape, "x")))
+    with pytest.raises(TypeError, match=rf"^f: x must be {re.escape(shape)}, got "):
+        f(value)
+
+
+def test_scalars_fit_into_the_parameter_type():
+    def identity(shape):
+        b = xb.XlaBuilder("f")
+        return b.Build(xb.Parameter(b, 0, shape, "x"))
+
+    with pytest.raises(OverflowError, match=r"f: x must fit into uint8 .*got 300"):
+        identity("u8[]")(300)
+    got = identity("f32[]")(2**40)  # of no 32-bit integer
+    assert isinstance(got, jax.Array)
+    assert (float(got), got.dtype) == (2.0**40, np.float32)
+    for f in (identity("bf16[]"), jax.jit(identity("bf16[]"))):
+        assert (float(f(3)), f(3).dtype) == (3, "bfloat16")
+
+
+def test_what_is_built_does_not_change_with_its_arguments():
+    b = xb.XlaBuilder("f")
+    x = xb.Parameter(b, 0, "f32[2,3]")
+    permutation, row = [1, 0], np.float32([1, 2])
+    numbers = {"lhs_contracting_dimensions": [0], "rhs_contracting_dimensions": [0]}
+    y = xb.Add(xb.Transpose(x, permutation), row, broadcast_dimensions=(1,))
+    f = b.Build(xb.DotGeneral(y, x, numbers | {"rhs_contracting_dimensions": [1]}))
+    z = b.Build(xb.DotGeneral(x, x, numbers))
+    permutation.reverse()
+    row[:] = 7
+    numbers["lhs_contracting_dimensions"][0] = 1
+    a = np.arange(6, dtype=np.float32).reshape(2, 3)
+    np.testing.assert_array_equal(f(a), (a.T + [1, 2]).T @ a.T)
+    np.testing.assert_array_equal(z(a), a.T @ a)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_numpy_values_on_the_left_of_an_operator(dtype):
+    with jax.enable_x64(dtype == "float64"):
+        b = xb.XlaBuilder("f")
+        x = xb.Parameter(b, 0, xo.Shape.array(dtype, (3,)))
+        ones, two = np.ones(3, dtype), np.dtype(dtype).type(2)
+        f = b.Build(ones - two * (ones / x))
+        got = f(np.array([1, 2, 4], dtype))
+        np.testing.assert_array_equal(got, [-1, 0, 0.5])
+        assert got.dtype == dtype
+    assert not (ones == x)
+
+
 def test_unneeded_operations_do_not_run():
     b = xb.XlaBuilder("f")
     x = xb.Parameter(b, 0, "f32[]")
@@ -224,6 +280,24 @@ def test_errors_come_at_the_line_of_the_operation():
             "jax_enable_x64",
         ),
         (lambda: xb.Parameter("f", 0, "f32[]"), TypeError, "builder must be an"),
+        (
+            lambda: xb.Parameter(xb.XlaBuilder("f"), 0, "f32[]", 5),
+            TypeError,
+            "Parameter: name must be a str, got int 5",
+        ),
+        *(
+            (
+                lambda shape=shape: xb.Parameter(xb.XlaBuilder("f"), 0, shape),
+                ValueError,
+                "Parameter: shape must be one of arrays with bounds",
+            )
+            for shape in ("opaque[]", "f32[?]", "(f32[], b(f32[2]))")
+        ),
+        (
+            lambda: xb.Iota("s32[3]", 0, builder="f"),
+            TypeError,
+            "Iota: builder must be an XlaBuilder, got str 'f'",
+        ),
         (lambda: xb.Iota("s32[3]", 0), TypeError, "Iota: builder must be given"),
         (lambda: xb.XlaBuilder("f").Build(3), TypeError, "root must be an XlaOp"),
     ],

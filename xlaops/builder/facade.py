@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any, NoReturn
 
 from .. import catalog
+from ..core import checks
 from .graph import XlaBuilder, XlaOp, _operands, current_builder
 
 # XlaBuilder's own spelling of "Conv" and "ConcatInDim" in examples of the document.
@@ -114,8 +115,12 @@ def renamed(record: catalog.Record, target: Callable[..., Any]) -> dict[str, str
 
 
 def _builder_of(
-    name: str, builder: XlaBuilder | None, arguments: tuple[Any, ...]
+    name: str, builder: Any, arguments: tuple[Any, ...]
 ) -> XlaBuilder:
+    if builder is not None and not isinstance(builder, XlaBuilder):
+        raise TypeError(
+            f"{name}: builder must be an XlaBuilder, got {checks.describe(builder)}"
+        )
     for op in _operands(arguments):
         builder = builder or op.builder
         if op.builder is not builder:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeAlias, cast
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 from jax import lax
 from jax.typing import ArrayLike
@@ -44,6 +45,9 @@ class XlaOp:
         "builder",
         "shape",
     )
+
+    # Beside an array on the left, numpy would add the value to each of its elements.
+    __array_ufunc__ = None
 
     def __init__(
         self,
@@ -340,6 +344,7 @@ class XlaBuilder:
 
     def _add(self, function: Callable[..., Any], arguments: tuple[Any, ...]) -> XlaOp:
         """Adds an operation; its errors are those of the shapes it is given."""
+        arguments = _kept(arguments)
         operands = list(dict.fromkeys(_operands(arguments)))
 
         def evaluate(values: list[Any]) -> Any:
@@ -377,8 +382,9 @@ def Parameter(
       The value of the parameter.
 
     Raises:
-      TypeError: if ``builder`` is none or ``shape`` no shape.
-      ValueError: if the number is negative or taken.
+      TypeError: if ``builder`` is none, ``shape`` no shape or ``name`` no text.
+      ValueError: if the number is negative or taken, or nothing of that shape can be
+        passed.
 
     Example:
       >>> from xlaops import builder as xb
@@ -397,6 +403,13 @@ def Parameter(
             f"Parameter: parameter_number must not be negative or taken, got {number}"
         )
     wanted = checks.coerced(types.Shape.coerce)("Parameter", "shape", shape)
+    if not isinstance(name, str):
+        raise TypeError(f"Parameter: name must be a str, got {checks.describe(name)}")
+    if not _is_passed(wanted):
+        raise ValueError(
+            f"Parameter: shape must be one of arrays with bounds, tuples and tokens, "
+            f"got {wanted}"
+        )
     for leaf in jax.tree.leaves(_struct(wanted)):
         if jax.dtypes.canonicalize_dtype(leaf.dtype) != leaf.dtype:
             raise ValueError(
@@ -455,6 +468,15 @@ def _shape(result: Any) -> types.Shape:
     )
 
 
+def _is_passed(shape: types.Shape) -> bool:
+    """Whether a function of JAX can have an argument of a shape."""
+    if shape.is_tuple:
+        return all(map(_is_passed, shape.tuple_shapes))
+    return shape.is_token or (
+        shape.is_array and shape.UNBOUNDED not in shape.dimensions
+    )
+
+
 def _struct(shape: types.Shape) -> Any:
     """What JAX traces an operation with for a value of a shape."""
     if shape.is_token:
@@ -481,6 +503,15 @@ def _operands(argument: Any) -> Iterator[XlaOp]:
     elif isinstance(argument, (tuple, list)):
         for item in argument:
             yield from _operands(item)
+
+
+def _kept(argument: Any) -> Any:
+    """The argument, out of reach of a caller that changes its lists and arrays."""
+    if type(argument) in (tuple, list):
+        return type(argument)(map(_kept, argument))
+    if type(argument) is dict:
+        return {key: _kept(value) for key, value in argument.items()}
+    return argument.copy() if isinstance(argument, np.ndarray) else argument
 
 
 def _replaced(argument: Any, values: dict[XlaOp, Any]) -> Any:
@@ -525,10 +556,14 @@ def _argument(computation: str, name: str, shape: types.Shape, value: Any) -> An
                 f"{computation}: {name} must be {shape}, got {checks.describe(value)}"
             )
         return value
+    if not shape.dimensions and checks.takes_scalar(shape, value):
+        return jnp.asarray(checks.typed_scalar(computation, name, value, shape.dtype))
     array = checks.array(computation, name, value)
-    if array.shape != shape.dimensions or (
-        array.dtype != shape.dtype and not jax.typeof(array).weak_type
-    ):
+    fits = array.dtype == shape.dtype
+    if not fits and array.ndim == 0 and jax.typeof(array).weak_type:
+        # Of a Python number that JAX has traced, only the kind is known.
+        fits = checks.takes_scalar(shape, np.zeros((), array.dtype).item())
+    if array.shape != shape.dimensions or not fits:
         raise TypeError(
             f"{computation}: {name} must be {shape}, got {checks.describe(value)}"
         )
