@@ -95,6 +95,8 @@ def test_a_poor_model_is_a_failure(capsys, monkeypatch):
         ),
         (["--output", "no/such/folder/x.png"], "--output must be a file in a folder"),
         (["--output", "."], "--output must be a file in a folder"),
+        (["--output", "digits.abc"], "--output must end in one of "),
+        (["--output", "digits"], "--output must end in one of "),
         (["--platform", "tpu"], "--platform tpu cannot be used"),
     ],
 )

@@ -56,7 +56,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=Path,
         default=Path("xlaops-demo.png"),
         metavar="PATH",
-        help="where to write the picture (%(default)s)",
+        help="where to write the picture; its ending says the format (%(default)s)",
     )
     parser.add_argument(
         "--no-picture", action="store_true", help="do not write a picture"
@@ -92,7 +92,7 @@ def run(args: argparse.Namespace) -> int:
         # All that can be wrong is found before the work, not after it.
         if not args.no_picture:
             _check_output(args.output)
-            picture.require_matplotlib()
+            picture.require_format(args.output)
         digits = data.load(args.seed)
         devices = _devices(args.platform, args.devices)
         batch_size = training.fitting_batch_size(

@@ -24,6 +24,27 @@ def require_matplotlib() -> None:
         ) from error
 
 
+def require_format(path: Path) -> None:
+    """Says early that the ending of a path is not one of a picture.
+
+    Args:
+      path: where the picture is going to be written.
+
+    Raises:
+      ImportError: if matplotlib is not installed.
+      ValueError: if it cannot write such a file.
+    """
+    require_matplotlib()
+    from matplotlib.backend_bases import FigureCanvasBase
+
+    endings = sorted(FigureCanvasBase.get_supported_filetypes())
+    # Without an ending matplotlib would write to another path than the one given.
+    if path.suffix.removeprefix(".").lower() not in endings:
+        raise ValueError(
+            f"--output must end in one of .{', .'.join(endings)}, got {path}"
+        )
+
+
 def draw(
     images: np.ndarray,
     labels: np.ndarray,
