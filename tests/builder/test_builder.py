@@ -204,7 +204,7 @@ def test_what_is_built_does_not_change_with_its_arguments():
     row[:] = 7
     numbers["lhs_contracting_dimensions"][0] = 1
     a = np.arange(6, dtype=np.float32).reshape(2, 3)
-    np.testing.assert_array_equal(f(a), (a.T + [1, 2]).T @ a.T)
+    np.testing.assert_array_equal(f(a), (a + [[1], [2]]) @ a.T)
     np.testing.assert_array_equal(z(a), a.T @ a)
 
 
@@ -218,7 +218,7 @@ def test_numpy_values_on_the_left_of_an_operator(dtype):
         got = f(np.array([1, 2, 4], dtype))
         np.testing.assert_array_equal(got, [-1, 0, 0.5])
         assert got.dtype == dtype
-    assert not (ones == x)
+    assert (ones == x) is False
 
 
 def test_unneeded_operations_do_not_run():

@@ -114,9 +114,7 @@ def renamed(record: catalog.Record, target: Callable[..., Any]) -> dict[str, str
     }
 
 
-def _builder_of(
-    name: str, builder: Any, arguments: tuple[Any, ...]
-) -> XlaBuilder:
+def _builder_of(name: str, builder: Any, arguments: tuple[Any, ...]) -> XlaBuilder:
     if builder is not None and not isinstance(builder, XlaBuilder):
         raise TypeError(
             f"{name}: builder must be an XlaBuilder, got {checks.describe(builder)}"
