@@ -204,7 +204,7 @@ def test_what_is_built_does_not_change_with_its_arguments():
     row[:] = 7
     numbers["lhs_contracting_dimensions"][0] = 1
     a = np.arange(6, dtype=np.float32).reshape(2, 3)
-    np.testing.assert_array_equal(f(a), (a + [[1], [2]]) @ a.T)
+    np.testing.assert_array_equal(f(a), np.add(a, [[1], [2]]) @ a.T)
     np.testing.assert_array_equal(z(a), a.T @ a)
 
 

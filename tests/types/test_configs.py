@@ -246,10 +246,12 @@ class TestResultAccuracy:
             ),
             ({"rtol": float("nan")}, ValueError, "got nan"),
             ({"rtol": float("inf")}, ValueError, "got inf"),
+            ({"rtol": 10**400}, ValueError, "rtol must be finite and non-negative"),
             ({"ulps": -1}, ValueError, "ulps must be non-negative, got -1"),
             ({"ulps": 1.5}, TypeError, "ulps must be an integer, got 1.5"),
             ({"atol": "1"}, TypeError, "atol must be a number, got '1'"),
             ({"atol": True}, TypeError, "atol must be a number, got True"),
+            ({"atol": np.True_}, TypeError, "atol must be a number, got"),
             ({"atol": None}, TypeError, "atol must be a number, got None"),
             ({"atol": 0.0}, ValueError, "must be positive"),
         ],
@@ -332,6 +334,10 @@ class TestPaddingConfig:
         with pytest.raises(ValueError, match=f"at position {position}, got") as info:
             PaddingConfig.parse(text)
         assert len(str(info.value)) < 200
+
+    def test_text_must_be_text(self):
+        with pytest.raises(TypeError, match=r"parse: text must be a string, got None"):
+            PaddingConfig.parse(None)
 
     @pytest.mark.parametrize(
         ("value", "error", "message"),

@@ -239,12 +239,19 @@ class TestConvolution:
             (("NHHC", "HHIO", "NHHC"), "got 'NHHC'"),
             (("NHWC", "HWIO", "NHXC"), "got 'NHXC'"),
             (("HWC", "HWIO", "NHWC"), "lhs must have"),
-            (("NHWC", "HWI", "NHWC"), "rhs must have|lhs must have"),
+            (("NHWC", "HWI", "NHWC"), "rhs must have .*got 'HWI'"),
+            (("NHWC", "HWIC", "NHWC"), "rhs must have .*got 'HWIC'"),
+            (("NHWC", "HWOIN", "NHWC"), "rhs must have .*got 'HWOIN'"),
+            (("NHWC", "HWIOO", "NHWC"), "rhs must have .*got 'HWIOO'"),
         ],
     )
     def test_bad_letters(self, specs, message):
         with pytest.raises(ValueError, match=message):
             ConvolutionDimensionNumbers.coerce(specs)
+
+    def test_text_must_be_text(self):
+        with pytest.raises(TypeError, match=r"parse: text must be a string, got 3"):
+            ConvolutionDimensionNumbers.parse(3)
 
     def test_contradictions(self):
         with pytest.raises(ValueError, match=r"same length, got \(1,\), \(0, 1\) and"):
@@ -310,6 +317,11 @@ class TestDot:
             ("lhs_contracting_dims={1}, lhs_contracting_dims={1}", 26),
             ("lhs_contracting_dims={1} rhs_contracting_dims={0}", 25),
             ("lhs_contracting_dims={1},", 25),
+            (
+                "lhs_batch_dims={0},lhs_contracting_dims={2},rhs_batch_dims={0},"
+                "rhs_contracting_dims={1},",
+                87,
+            ),
         ],
     )
     def test_bad_text(self, text, position):

@@ -202,6 +202,12 @@ class ConvolutionDimensionNumbers(Record):
     def _from_letters(cls, lhs: str, rhs: str, out: str) -> ConvolutionDimensionNumbers:
         lhs, rhs, out = lhs.upper(), rhs.upper(), out.upper()
         specs = (("lhs", lhs, "NC"), ("rhs", rhs, "OI"), ("out", out, "NC"))
+        # The others are held to the kernel's, which has to be right itself first.
+        if not {"O", "I"} <= set(rhs) or set(rhs) & set("NC"):
+            raise ValueError(
+                f"{cls.__name__}: rhs must have the letters O and I once, and others "
+                f"than N and C for what is spatial, got {rhs!r}"
+            )
         spatial = [letter for letter in rhs if letter not in "OI"]
         for name, text, named in specs:
             expected = sorted([*named, *spatial])
@@ -224,8 +230,13 @@ class ConvolutionDimensionNumbers(Record):
         A ``?`` stands for a dimension that takes no part.
 
         Raises:
+            TypeError: if it is no text.
             ValueError: if the text has another form, or labels that do not fit.
         """
+        if not isinstance(text, str):
+            raise TypeError(
+                f"{cls.__name__}.parse: text must be a string, got {shown(text)}"
+            )
         left, arrow, out = text.partition("->")
         lhs, underscore, rhs = left.partition("_")
         if not arrow or not underscore:

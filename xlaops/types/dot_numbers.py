@@ -122,7 +122,7 @@ class DotDimensionNumbers(Record):
             scanner.expect("{")
             fields[name] = tuple(scanner.integers("a dimension number", "}"))
             scanner.expect("}")
-            if not scanner.accept(","):
+            if len(fields) == len(_DOT_ATTRIBUTES) or not scanner.accept(","):
                 break
         scanner.finish()
         return cls(**fields)

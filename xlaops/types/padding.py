@@ -139,8 +139,13 @@ class PaddingConfig(Record):
         """The padding that HLO text writes after ``padding=``.
 
         Raises:
+            TypeError: if it is no text.
             ValueError: with the position, if the text has another form.
         """
+        if not isinstance(text, str):
+            raise TypeError(
+                f"{cls.__name__}.parse: text must be a string, got {shown(text)}"
+            )
         dimensions: list[PaddingConfigDimension] = []
         position = 0
         while position < len(text):

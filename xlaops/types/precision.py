@@ -7,6 +7,7 @@ import math
 from collections.abc import Mapping
 from typing import Any, cast
 
+import numpy as np
 from jax import lax
 
 from .arguments import freeze, from_mapping, integer, sequence, shown
@@ -231,13 +232,15 @@ class ResultAccuracy(Record):
 
 
 def _tolerance(value: Any, name: str) -> float:
-    if isinstance(value, (bool, str, bytes)):
+    if isinstance(value, (bool, np.bool_, str, bytes)):
         raise TypeError(f"Tolerance: {name} must be a number, got {shown(value)}")
     try:
         number = float(value)
     except TypeError as error:
         message = f"Tolerance: {name} must be a number, got {shown(value)}"
         raise TypeError(message) from error
+    except OverflowError:  # an int beyond the largest float
+        number = math.inf
     if not math.isfinite(number) or number < 0:
         raise ValueError(
             f"Tolerance: {name} must be finite and non-negative, got {number}"
