@@ -97,6 +97,7 @@ def test_ops_json_has_every_field(capsys):
     [
         (["transposs"], "no operation matches 'transposs'; close are Transpose"),
         (["DynamicUpdateSlize"], "close are DynamicUpdateSlice"),
+        (["broadcast_in_dimm"], "close are BroadcastInDim"),
         (["zzzz"], "no operation matches 'zzzz'; `xlaops ops` lists all of them"),
         (
             ["Tuple", "--family", "linalg", "--status", "hlo-only"],

@@ -188,7 +188,11 @@ def _nothing(options: argparse.Namespace, found: Sequence[catalog.Record]) -> st
     # Closeness is a matter of letters: upper case and the words' joints are left out.
     names: dict[str, str] = {}
     for record in catalog.RECORDS:
-        for name in (record.name, record.function, *record.stablehlo, *record.lax):
+        for name in (record.name, record.function):
+            names.setdefault(_letters(name.rpartition(".")[2]), record.name)
+    # Behind them what others call it, which is often one name for many operations.
+    for record in catalog.RECORDS:
+        for name in (*record.stablehlo, *record.lax):
             names.setdefault(_letters(name.rpartition(".")[2]), record.name)
     close = difflib.get_close_matches(_letters(options.word), names, n=4, cutoff=0.65)
     suggestions = dict.fromkeys(names[match] for match in close)
