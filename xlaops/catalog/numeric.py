@@ -181,7 +181,7 @@ LINALG = in_family(
         stablehlo="stablehlo.cholesky",
         lax="linalg.cholesky",
         note="Reads one triangle, the upper one too, where lax averages both unless "
-        "told otherwise; the other triangle of the result is unspecified.",
+        "told otherwise; the other triangle of the result is zero.",
     ),
     row(
         "implemented",
