@@ -248,6 +248,52 @@ def test_document_keyword_names():
     assert b.Build(xb.ConstantR0(b, value=np.int8(5)))().dtype == np.int8
 
 
+def test_operations_of_several_forms_by_keyword():
+    b = xb.XlaBuilder("f")
+    p, x = xb.Parameter(b, 0, "pred[]"), xb.Parameter(b, 1, "f32[4]")
+    chosen = xb.Conditional(
+        predicate=p,
+        true_operand=x,
+        true_computation=xo.neg,
+        false_operand=x,
+        false_computation=xo.abs,
+    )
+    indexed = xb.Conditional(
+        branch_index=1, branch_computations=[xo.neg, xo.abs], branch_operands=[x, x]
+    )
+    sums = xb.ReduceWindow(
+        operands=x,
+        init_values=0.0,
+        computation=xo.add,
+        window_dimensions=[2],
+        window_strides=[2],
+        padding="VALID",
+    )
+    square = xb.Reshape(operand=x, dimensions=(2, 2))
+    again = xb.Reshape(shape="f32[4]", operand=square)
+    f = b.Build(xb.Tuple([chosen, indexed, sums, square, again]))
+    values = np.float32([1, -2, 3, -5])
+    got = f(True, values)
+    expected = -values, abs(values), [-1, -2], values.reshape(2, 2), values
+    for result, wanted in zip(got, expected, strict=True):
+        np.testing.assert_array_equal(result, wanted)
+
+
+def test_operations_between_replicas_by_keyword():
+    def of_replica(x):
+        b = xb.XlaBuilder("f")
+        p = xb.Parameter(b, 0, "f32[2]")
+        first = xb.CollectiveBroadcast(operand=p, replica_groups=[[1, 0]])
+        swapped = xb.AllToAllTuple(operands=[p, p + 10.0], replica_groups=[[0, 1]])
+        return b.Build(xb.Tuple([first, swapped]))(x)
+
+    x = np.float32([[1, 2], [3, 4]])
+    first, swapped = jax.vmap(of_replica, axis_name="i")(x)
+    np.testing.assert_array_equal(first, [[3, 4], [3, 4]])
+    np.testing.assert_array_equal(swapped[0], [[1, 2], [11, 12]])
+    np.testing.assert_array_equal(swapped[1], [[3, 4], [13, 14]])
+
+
 def test_errors_come_at_the_line_of_the_operation():
     b = xb.XlaBuilder("f")
     x = xb.Parameter(b, 0, "f32[2,3]")

@@ -106,11 +106,14 @@ def _named(function: Callable[..., Any], name: str, doc: str) -> None:
 
 def renamed(record: catalog.Record, target: Callable[..., Any]) -> dict[str, str]:
     """The document's parameter names that the function has under another name."""
-    parameters = list(inspect.signature(target).parameters)
+    parameters = inspect.signature(target).parameters
+    if any(p.kind is p.VAR_KEYWORD for p in parameters.values()):
+        # Of several forms, which find their arguments by the names of the document.
+        return {}
     return {
         wanted: actual
         for wanted, actual in zip(record.parameters, parameters, strict=False)
-        if wanted not in parameters and not actual.startswith("args")
+        if wanted not in parameters
     }
 
 
