@@ -188,8 +188,11 @@ def test_scalars_fit_into_the_parameter_type():
     got = identity("f32[]")(2**40)  # of no 32-bit integer
     assert isinstance(got, jax.Array)
     assert (float(got), got.dtype) == (2.0**40, np.float32)
-    for f in (identity("bf16[]"), jax.jit(identity("bf16[]"))):
-        assert (float(f(3)), f(3).dtype) == (3, "bfloat16")
+    for shape, dtype in (("bf16[]", "bfloat16"), ("f32[]", "float32")):
+        for f in (identity(shape), jax.jit(identity(shape))):
+            assert float(f(3)) == float(f(3.0)) == 3
+            assert f(3).dtype == f(3.0).dtype == dtype
+            assert not f(3.0).weak_type
 
 
 def test_what_is_built_does_not_change_with_its_arguments():

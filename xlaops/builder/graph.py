@@ -567,6 +567,5 @@ def _argument(computation: str, name: str, shape: types.Shape, value: Any) -> An
         raise TypeError(
             f"{computation}: {name} must be {shape}, got {checks.describe(value)}"
         )
-    if array.dtype == shape.dtype:
-        return array
+    # Also where only the weak type of a number that JAX has traced has to go.
     return lax.convert_element_type(array, shape.dtype)
