@@ -348,6 +348,16 @@ def test_errors_come_at_the_line_of_the_operation():
             "Iota: builder must be an XlaBuilder, got str 'f'",
         ),
         (lambda: xb.Iota("s32[3]", 0), TypeError, "Iota: builder must be given"),
+        (
+            lambda: xb.ConstantR0(xb.XlaBuilder("f"), [1, 2]),
+            TypeError,
+            r"ConstantR0: value must be of rank 0, got one of shape \(2,\)",
+        ),
+        (
+            lambda: xb.ConstantR4FromArray4D(xb.XlaBuilder("f"), values=[1.0]),
+            TypeError,
+            "ConstantR4FromArray4D: values must be of rank 4",
+        ),
         (lambda: xb.XlaBuilder("f").Build(3), TypeError, "root must be an XlaOp"),
     ],
 )

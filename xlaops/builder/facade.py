@@ -7,6 +7,7 @@ import functools
 import importlib
 import inspect
 import operator
+import re
 from collections.abc import Callable
 from typing import Any, NoReturn
 
@@ -75,13 +76,29 @@ def _evaluated(
 ) -> Callable[..., Any]:
     """What an operation gives in a builder, whose values have shapes and no classes.
 
-    The future of a collective is there what it holds.
+    The future of a collective is there what it holds. A constant whose name says its
+    rank has that rank.
     """
+    rank = re.match(r"ConstantR(\d)", record.name)
+    if rank:
+        return functools.partial(_constant, record, int(rank[1]), target)
     if record.family == "collectives" and record.name.endswith("Start"):
         return lambda *args, **kwargs: target(*args, **kwargs).value
     if record.family == "collectives" and record.name.endswith("Done"):
         return lambda context: context
     return target
+
+
+def _constant(
+    record: catalog.Record, rank: int, constant: Callable[[Any], Any], literal: Any
+) -> Any:
+    value = constant(literal)
+    if value.ndim != rank:
+        raise TypeError(
+            f"{record.name}: {record.parameters[0]} must be of rank {rank}, got one of "
+            f"shape {value.shape}"
+        )
+    return value
 
 
 def _refusing(
