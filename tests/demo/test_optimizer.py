@@ -2,21 +2,23 @@
 
 import jax.numpy as jnp
 import numpy as np
+import pytest
 
 from xlaops.demo import optimizer
 
 
-def test_update(rng):
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_update(rng, x64, dtype):
     parameters = {"matrix": rng.normal(size=(2, 3)), "vector": rng.normal(size=4)}
     gradients = [
         {name: rng.normal(size=p.shape) for name, p in parameters.items()}
         for _ in range(5)
     ]
 
-    got = {name: jnp.float32(p) for name, p in parameters.items()}
+    got = {name: jnp.asarray(p, dtype) for name, p in parameters.items()}
     state = optimizer.init(got)
     for i, gradient in enumerate(gradients):
-        gradient = {name: jnp.float32(g) for name, g in gradient.items()}
+        gradient = {name: jnp.asarray(g, dtype) for name, g in gradient.items()}
         got, state = optimizer.update(
             got, gradient, state, jnp.float32(0.1 / (i + 1)), weight_decay=0.3
         )
@@ -31,6 +33,7 @@ def test_update(rng):
             step = (m / (1 - 0.9**t)) / (np.sqrt(v / (1 - 0.999**t)) + 1e-8)
             x = x - 0.1 / t * (step + decay * x)
         np.testing.assert_allclose(got[name], x, rtol=1e-4, atol=1e-5)
+        assert got[name].dtype == dtype
     assert state.steps == 5
 
 

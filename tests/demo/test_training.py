@@ -59,6 +59,15 @@ def test_eight_devices_evaluate_as_one(digits, mesh):
     assert right == one[1] == np.sum(predictions[:50] == digits.test_labels[:50])
 
 
+def test_64_bit_types_change_nothing(digits, x64):
+    batch = digits.train_images[:64], digits.train_labels[:64]
+    state = jax.eval_shape(lambda: training.init(1, _CHANNELS))
+    after = jax.eval_shape(
+        functools.partial(training.step, total_steps=10), state, *batch
+    )
+    assert {x.dtype for x in jax.tree.leaves((state, after))} == {np.dtype("float32")}
+
+
 def test_blanks_do_not_count(digits):
     state = training.init(1, _CHANNELS)
     images, labels = digits.test_images[:8], digits.test_labels[:8]

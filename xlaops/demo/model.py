@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import jax
+import numpy as np
 from jax import Array
 
 import xlaops as xo
@@ -74,7 +75,7 @@ def init(
     *keys, last = jax.random.split(key, len(channels) + 1)
     blocks, statistics = [], []
     for i, (block_key, channel) in enumerate(zip(keys, channels, strict=True)):
-        zeros, ones = (xo.broadcast(value, (channel,)) for value in (0.0, 1.0))
+        zeros, ones = (_filled(value, channel) for value in (0.0, 1.0))
         kernel = _normal(block_key, (3, 3, features, channel), 9 * features)
         blocks.append(Block(kernel, scale=ones, offset=zeros))
         statistics.append(Moments(mean=zeros, variance=ones))
@@ -83,8 +84,13 @@ def init(
             height, width = height // 2, width // 2
     inputs = height * width * features
     weights = _normal(last, (inputs, classes), inputs)
-    bias = xo.broadcast(0.0, (classes,))
+    bias = _filled(0.0, classes)
     return Parameters(tuple(blocks), weights, bias), tuple(statistics)
+
+
+def _filled(value: float, size: int) -> Array:
+    # Not of the type of a Python number, which has 64 bits with jax_enable_x64.
+    return xo.broadcast(np.float32(value), (size,))
 
 
 def _normal(key: Array, shape: tuple[int, ...], inputs: int) -> Array:

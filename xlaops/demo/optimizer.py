@@ -4,6 +4,7 @@ import math
 from typing import Any, NamedTuple, TypeVar
 
 import jax
+import numpy as np
 from jax import Array
 
 import xlaops as xo
@@ -33,7 +34,7 @@ def init(parameters: Any) -> AdamState:
       The state, with means of zero.
     """
     zeros = jax.tree.map(lambda p: xo.mul(p, 0.0), parameters)
-    return AdamState(zeros, zeros, xo.broadcast(0.0, ()))
+    return AdamState(zeros, zeros, xo.constant(np.float32(0)))
 
 
 def update(
@@ -73,11 +74,15 @@ def update(
     second_share = xo.sub(1.0, xo.pow(_SECOND_DECAY, steps))
 
     def moved(parameter: Array, mean: Array, square: Array) -> Array:
-        deviation = xo.sqrt(xo.div(square, second_share))
-        step = xo.div(xo.div(mean, first_share), xo.add(deviation, _EPSILON))
+        first, second, rate = (
+            xo.convert_element_type(scalar, parameter.dtype)
+            for scalar in (first_share, second_share, learning_rate)
+        )
+        deviation = xo.sqrt(xo.div(square, second))
+        step = xo.div(xo.div(mean, first), xo.add(deviation, _EPSILON))
         if weight_decay and parameter.ndim > 1:
             step = xo.add(step, xo.mul(parameter, weight_decay))
-        return xo.sub(parameter, xo.mul(step, learning_rate))
+        return xo.sub(parameter, xo.mul(step, rate))
 
     return (
         jax.tree.map(moved, parameters, first, second),
