@@ -21,7 +21,8 @@ class Record:
         function that only the header declares, the heading it is a form of, or empty.
       parameters: names in the document's order and spelling; a sequence that the
         document writes with dots (``operands...``) is one name.
-      stablehlo: operations that it lowers to, with their dialect.
+      stablehlo: operations that it lowers to, with their dialect, or that the note
+        says it stands for.
       lax: nearest public names below ``jax.lax``.
       function: dotted name below ``xlaops``; empty where there is none.
       status: ``"implemented"``, or ``"hlo-only"``: nothing that a user's program
