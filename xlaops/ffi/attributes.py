@@ -52,13 +52,30 @@ class Attributes:
     Attributes:
         text: a dictionary attribute of MLIR.
         values: what the reference is given.
+        kinds: what the reference sees and the text does not say: shapes of arrays,
+            which the handler gets flat, and Python's types.
     """
 
     text: str
     values: Mapping[str, Any] = dataclasses.field(compare=False, hash=False)
+    kinds: Any = dataclasses.field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "kinds", _kinds_of(self.values))
 
     def __repr__(self) -> str:
         return self.text
+
+
+def _kinds_of(value: Any) -> Any:
+    if isinstance(value, np.ndarray):
+        return value.shape
+    if isinstance(value, Mapping):
+        return tuple(_kinds_of(item) for item in value.values())
+    if dataclasses.is_dataclass(value):
+        fields = (getattr(value, f.name) for f in dataclasses.fields(value) if f.init)
+        return type(value), tuple(map(_kinds_of, fields))
+    return type(value)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -76,7 +93,7 @@ class _Number(AttributeType):
             if not limits.min <= number <= limits.max:
                 raise ValueError(
                     f"{operation}: {parameter} must fit into {self.name} "
-                    f"({limits.min} to {limits.max}), got {value!r}"
+                    f"({limits.min} to {limits.max}), got {checks.describe(value)}"
                 )
             return number, f"{number} : {_MLIR_INTS[self.name]}"
         number = _float_of(operation, parameter, value, dtype, self.name)
@@ -213,7 +230,7 @@ class _Member(AttributeType):
         if member is None:
             raise ValueError(
                 f"{operation}: {parameter} must be one of {self.members.__name__} "
-                f"({known}), got {value!r}"
+                f"({known}), got {checks.describe(value)}"
             )
         _, text = _Number(self.name).normalize(operation, parameter, member.value)
         return member, text
@@ -260,7 +277,7 @@ class _Open(AttributeType):
             )
         schema = {}
         for name, item in value.items():
-            if not isinstance(name, str):
+            if not isinstance(name, str) or not name:
                 raise TypeError(
                     f"{operation}: {parameter} must have names as keys, got {name!r}"
                 )
@@ -287,6 +304,8 @@ def attribute_type(
         return _Record(_fields_of(value, where), {}, dict)
     if typing.get_origin(value) is typing.Annotated:
         return attribute_type(typing.get_args(value)[1], where)
+    if value is None:  # which NumPy takes for float64
+        raise TypeError(f"{where} must be the type of an attribute, got None")
     if isinstance(value, type):
         found = _type_of_class(value, where)
         if found is not None:
@@ -369,9 +388,11 @@ def record_of(value: Any, where: str = "op: attributes") -> dict[str, AttributeT
 
 
 def defaults_of(value: Any) -> dict[str, Any]:
-    """The defaults of a dataclass's fields."""
+    """The defaults of a dataclass's fields, as far as they are given to it."""
     found = {}
     for field in dataclasses.fields(value):
+        if not field.init:
+            continue
         if field.default is not dataclasses.MISSING:
             found[field.name] = field.default
         elif field.default_factory is not dataclasses.MISSING:
@@ -518,7 +539,8 @@ def _float_of(
         overflows, rounded = True, 0.0
     if overflows:
         raise ValueError(
-            f"{operation}: {parameter} must fit into {wanted}, got {value}"
+            f"{operation}: {parameter} must fit into {wanted}, "
+            f"got {checks.describe(value)}"
         )
     return rounded
 

@@ -365,10 +365,13 @@ class _Operation:
             written = {name: given[name] for name in self._schema}
         if not written:
             return _NONE
-        # The texts tell apart what is equal to Python: zeros of both signs, 1 and True.
+        # Types and texts tell apart what is equal to Python: 1 and True, signed zeros.
         key = None
         if all(type(value) in _PLAIN for value in written.values()):
-            key = tuple((name, type(v), repr(v)) for name, v in written.items())
+            key = tuple(
+                (name, type(v), repr(v) if type(v) is float else v)
+                for name, v in written.items()
+            )
             known = self._attributes.get(key)
             if known is not None:
                 return known

@@ -34,6 +34,61 @@ def test_equal_values_of_other_types_are_told_apart():
         assert kind_of(v=value) == kind
 
 
+@dataclasses.dataclass
+class Limits:
+    low: int
+    seen: int = dataclasses.field(init=False, default=0)
+
+
+class Kind(enum.IntEnum):
+    ONE = 1
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        ([[1.0, 2.0], [3.0, 4.0]], [1.0, 2.0, 3.0, 4.0], [[1.0], [2.0], [3.0], [4.0]]),
+        ("a", b"a"),
+        (Kind.ONE, enum.IntEnum("Other", "ONE").ONE),
+        ({"low": 1}, Limits(1)),
+    ],
+)
+def test_what_only_the_reference_can_tell_apart(values):
+    """The handler is told the same; the reference of one call must not run for all."""
+    if isinstance(values[0], list):
+        values = [np.array(v) for v in values]
+    seen = []
+
+    def ref(x, **attributes):
+        seen.append(attributes["v"])
+        return x + 0
+
+    f = xlaops.ffi.op({}, ref=ref, name="f", attributes=dict)
+    for value in values:
+        f(1.0, v=value)
+        assert type(seen[-1]) is type(value)
+        assert np.shape(seen[-1]) == np.shape(value)
+    count = len(seen)
+    for value in values:
+        f(1.0, v=value)
+    assert len(seen) == count
+
+
+def test_shape_of_an_array_is_the_references():
+    f = xlaops.ffi.op(
+        {}, ref=lambda x, w: x * w.sum(0), name="f", attributes={"w": "f32[]"}
+    )
+    np.testing.assert_array_equal(f(1.0, w=[[1, 2], [3, 4]]), [4, 6])
+    np.testing.assert_array_equal(f(1.0, w=[1, 2, 3, 4]), 10)
+
+
+def test_fields_that_are_not_given_are_no_attributes():
+    f = xlaops.ffi.op(
+        {}, ref=lambda x, a: x + a.low, name="f", attributes={"a": Limits}
+    )
+    assert f(1.0, a=Limits(3)) == 4
+
+
 def test_signed_zeros_are_told_apart():
     sine = make_sine()
     x = jnp.ones(2)
@@ -139,7 +194,7 @@ def test_structs_and_dictionaries_within_each_other():
 @pytest.mark.parametrize(
     ("type_", "value", "error", "message"),
     [
-        ("s8", 128, ValueError, r"fit into s8 \(-128 to 127\), got 128"),
+        ("s8", 128, ValueError, r"fit into s8 \(-128 to 127\), got int 128"),
         ("u16", -1, ValueError, "fit into u16"),
         ("s32", True, TypeError, "an int for s32"),
         ("s32", 1.0, TypeError, "an int for s32, got float 1.0"),
@@ -158,7 +213,7 @@ def test_structs_and_dictionaries_within_each_other():
         ("s32[]", [[1], [1, 2]], TypeError, "an array of s32"),
         ("f32[]", [1e39], ValueError, "fit into f32"),
         ("f32[]", ["a"], TypeError, "an array of f32"),
-        (Mode, 2, ValueError, r"one of Mode \(DOWN, UP\), got 2"),
+        (Mode, 2, ValueError, r"one of Mode \(DOWN, UP\), got int 2"),
         (Mode, "LEFT", ValueError, "one of Mode"),
         (Mode, 1.0, TypeError, "an int for a Mode"),
         (Range, 3, TypeError, "a Range, got int 3"),
@@ -166,6 +221,7 @@ def test_structs_and_dictionaries_within_each_other():
         (Range, {"low": 1, "middle": 1}, TypeError, r"a\.middle must be a known"),
         ({"x": "s32"}, {"x": 1.5}, TypeError, r"a\.x must be an int"),
         (dict, {1: 2}, TypeError, "names as keys"),
+        (dict, {"": 2}, TypeError, "names as keys"),
         (dict, {"x": None}, TypeError, r"a\.x must be a number"),
         (dict, 5, TypeError, "a mapping"),
     ],
@@ -174,6 +230,13 @@ def test_attributes_are_checked_before_anything_runs(type_, value, error, messag
     f = xlaops.ffi.op({}, ref=lambda x, a: x, name="f", attributes={"a": type_})
     with pytest.raises(error, match=f"f: (a must .*)?{message}"):
         f(1.0, a=value)
+
+
+@pytest.mark.parametrize("type_", ["s32", "f64", Mode])
+def test_numbers_too_long_to_print(type_):
+    f = xlaops.ffi.op({}, ref=lambda x, a: x, name="f", attributes={"a": type_})
+    with pytest.raises(ValueError, match=r"^f: a must .* int of 16610 bits"):
+        f(1.0, a=10**5000)
 
 
 def test_attributes_by_name_only_and_all_of_them():
@@ -195,7 +258,7 @@ def test_traced_attributes_are_refused_with_what_to_do():
 @pytest.mark.parametrize(
     ("type_", "error"),
     [("f16", ValueError), ("pred[]", ValueError), ("c64[]", ValueError), ("f32[3]",
-     ValueError), (3.5, TypeError), (object, TypeError), ({"a b": "s32"}, TypeError)],
+     ValueError), (3.5, TypeError), (object, TypeError), (None, TypeError), ({"a b": "s32"}, TypeError)],
 )  # fmt: skip
 def test_types_of_attributes_are_checked(type_, error):
     with pytest.raises(error, match="op: attributes"):
