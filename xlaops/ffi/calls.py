@@ -16,7 +16,7 @@ import jax.numpy as jnp
 from jax import Array, lax
 from jax.sharding import AxisType, NamedSharding, PartitionSpec
 
-from ..core import compat, primitive
+from ..core import checks, compat, primitive
 from ..core.compat import ad, batching, mlir
 from . import sharding
 from .attributes import Attributes
@@ -76,9 +76,18 @@ def call(operands: Sequence[Array], **params: Any) -> list[Array]:
                 f"{definition.name}: sharding must be a rule in a mesh with Explicit "
                 f"axes, since this was made with ref=None"
             )
+        if definition.has_side_effect:
+            raise _must_be_manual(definition)
         known = ("definition", "tree", "attributes", "results", "batch")
         return _reference(**{name: params[name] for name in known})(*operands)
     return _bind(*primitive.equally_varying(*operands), **params)
+
+
+def _must_be_manual(definition: Definition) -> NotImplementedError:
+    return NotImplementedError(
+        f"{definition.name}: a call with side effects must be made inside "
+        f"jax.shard_map in a program that XLA divides among devices"
+    )
 
 
 def _bind(*operands: Array, definition: Definition, **params: Any) -> list[Array]:
@@ -106,9 +115,14 @@ def _types(
     *avals: Any,
     definition: Definition,
     results: tuple[Type, ...],
+    scratch: tuple[Type, ...],
     batch: tuple[Level, ...],
     **_: Any,
 ) -> Any:
+    for what, given in (("result", results), ("scratch", scratch)):
+        for shape, dtype in _prefixed(given, batch):
+            if all(isinstance(size, int) for size in shape):
+                checks.addressable(definition.name, what, shape, dtype)
     types = [
         compat.result_type_like(avals[0], shape, dtype)
         if avals
@@ -288,10 +302,7 @@ def _lower(ctx: Any, *operands: Any, platform: str | None, **params: Any) -> Any
     if compat.is_partitioned(ctx) and operands and not definition.may_gather:
         if definition.has_side_effect:
             # Neither the reference nor what JAX offers for parts would keep it.
-            raise NotImplementedError(
-                f"{definition.name}: a call with side effects must be made inside "
-                f"jax.shard_map in a program that XLA divides among devices"
-            )
+            raise _must_be_manual(definition)
         if definition.rule is not None and not compat.is_partly_manual(ctx):
             return _lower_in_parts(ctx, *operands, **params)
         if has_reference:
@@ -352,10 +363,15 @@ def _unbatch(
         return lax.scan(body, None, batched, length=size, unroll=unroll)[1]
 
     expand = definition.vmap == "expand_dims"
+    # A result has the whole batch, and so must have an operand whose memory it takes.
+    shared = {operand for operand, _ in params["aliases"]}
     whole = []
     for i, x in enumerate(operands):
         present = [level for level, (_, mask) in enumerate(batch) if mask[i]]
-        sizes = [1 if expand and not mask[i] else size for size, mask in batch]
+        sizes = [
+            1 if expand and not mask[i] and i not in shared else size
+            for size, mask in batch
+        ]
         inner = x.shape[len(present) :]
         dims = (*present, *range(len(batch), len(batch) + len(inner)))
         whole.append(lax.broadcast_in_dim(x, (*sizes, *inner), dims))
@@ -376,7 +392,8 @@ def _factors(
     of_operands, of_results = definition.rule.factors(
         definition.name, ranks, [len(shape) for shape, _ in results]
     )
-    levels = [f"batch{level}" for level in range(len(batch))]
+    # No name in a rule can be one of these.
+    levels = [f"batch {level}" for level in range(len(batch))]
     return (
         [
             (*(n for n, (_, m) in zip(levels, batch, strict=True) if m[i]), *factors)
@@ -451,7 +468,10 @@ def _lower_in_parts(ctx: Any, *operands: Any, **params: Any) -> Any:
         return tuple(_bind(*operands, **params))
 
     def axes_at(operands: Any) -> dict[str, sharding.Axes]:
-        return sharding.axes_of(of_operands, [x.sharding.spec for x in operands])
+        # Without Shardy, the sharding of an operand may be unknown; an error here would
+        # then end the process.
+        specs = [getattr(x.sharding, "spec", ()) for x in operands]
+        return sharding.axes_of(of_operands, specs)
 
     def shardings(mesh: Any, axes: Any, factors: Any) -> tuple[NamedSharding, ...]:
         return tuple(

@@ -133,6 +133,7 @@ def op(
             name is one size wherever it occurs and ``_`` is any, ``"f32|f64[...]"`` for
             one of several element types and any shape, ``"T[..., 3]"``, where a capital
             letter is one element type wherever it occurs, or ``"*"`` for any array.
+            ``...`` is the same sizes wherever it occurs, ``"f32"`` of any shape at all.
             Tuples of these for operands that are tuples. Parameters that are not named
             may be anything. With ``ref=None`` it lists all operands in order, and the
             name of one that stands for any number begins with ``*``.
@@ -210,6 +211,8 @@ def op(
             aliases=aliases,
             has_side_effect=has_side_effect,
         )
+    if name is not None and not isinstance(name, str):
+        raise TypeError(f"op: name must be a text, got {checks.describe(name)}")
     targets = declaration.targets_of(handler)
     if ref is not None and not callable(ref):
         raise TypeError(
@@ -225,6 +228,11 @@ def op(
         raise ValueError("op: handler must be given where ref is None")
     if ref is None and vmap == "ref":
         raise ValueError("op: vmap must not be 'ref' where ref is None")
+    if vmap == "ref" and has_side_effect is True:
+        raise ValueError(
+            "op: vmap must not be 'ref' where has_side_effect is True, since ref has "
+            "no side effects"
+        )
     called = name or declaration.name_of(ref, targets)
     made = _Operation(
         called, targets, ref, operands, attributes, result, scratch, vmap, sharding,
@@ -584,6 +592,11 @@ class _Operation:
                     f"{self.name}: {key} must have the type of result {result}, which "
                     f"takes its memory, {calls.shown([results[result]])}, "
                     f"got {calls.shown([types_in[operand]])}"
+                )
+            if any(operand == other for other, _ in pairs):
+                raise ValueError(
+                    f"{self.name}: aliases must have a result for each operand, at "
+                    f"most, got two for {key!r}"
                 )
             pairs.append((operand, result))
         return tuple(pairs)

@@ -106,7 +106,8 @@ class Rule:
                 f"{operation}: sharding must have one number of dimensions for each "
                 f"'...', got {self.text!r} for {sorted(set(rest))}"
             )
-        in_front = tuple(f"rest{i}" for i in range(rest[0] if rest else 0))
+        # No name in a rule can be one of these.
+        in_front = tuple(f"... {i}" for i in range(rest[0] if rest else 0))
         operands, results = (
             [(*(in_front if part.has_rest else ()), *part.dims) for part in parts]
             for parts, _ in sides

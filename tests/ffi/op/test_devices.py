@@ -1,9 +1,13 @@
 """Operations of handlers on several devices: rules of sharding, and no gather."""
 
+import subprocess
+import sys
+import textwrap
+
 import jax
 import numpy as np
 import pytest
-from ffi.libraries import target
+from ffi.libraries import library, target
 from ffi.op.operations import X, make_sine, make_sort_rows, make_total, sorted_rows
 
 import xlaops.ffi
@@ -47,6 +51,48 @@ def test_sharded_batch(mesh4, rng, levels):
     np.testing.assert_allclose(compiled(spread), np.sin(x), rtol=1e-6)
     assert not _collectives(compiled.as_text())
     assert "custom-call" in compiled.as_text()
+
+
+@pytest.mark.parametrize("name", ["batch0", "rest0"])
+def test_any_name_will_do(mesh4, rng, name):
+    x = rng.normal(size=(2, 8, 3)).astype(np.float32)
+    rule = f"... {name} _, _ -> ... {name} _"
+    run = jax.jit(jax.vmap(make_sort_rows(sharding=rule), in_axes=(0, None)))
+    w = np.arange(3, dtype=np.float32)
+    spread = jax.device_put(x, jax.NamedSharding(mesh4, jax.P(None, "d")))
+    np.testing.assert_allclose(run(spread, w), sorted_rows(x, w), rtol=1e-6)
+    assert not _collectives(run.lower(spread, w).compile().as_text())
+
+
+def test_before_shardy():
+    """In a child: an error while XLA asks for a sharding ends the process."""
+    script = f"""
+        import os
+        os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=2"
+        import jax, jax.numpy as jnp, numpy as np, xlaops.ffi
+        jax.config.update("jax_use_shardy_partitioner", False)
+        library = xlaops.ffi.load_library({str(library("op").path)!r}, name="op")
+        add = xlaops.ffi.op(
+            library.target("sort_rows"),
+            ref=lambda x, w: jnp.sort(x, -1) + w,
+            sharding="b _, _ -> b _",
+        )
+        mesh = jax.make_mesh((2,), ("d",), axis_types=(jax.sharding.AxisType.Auto,))
+        x = np.arange(12.0, dtype=np.float32).reshape(4, 3)[:, ::-1]
+        spread = jax.device_put(x, jax.NamedSharding(mesh, jax.P("d")))
+        y = jax.jit(add)(spread, jnp.ones(3))
+        np.testing.assert_array_equal(y, x[:, ::-1] + 1)
+        print(y.sharding.spec)
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(script)],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "'d'" in done.stdout
 
 
 def test_sharded_derivative(mesh4, matrix):

@@ -69,6 +69,16 @@ def test_effects_in_every_transformation(counted, mesh4):
         jax.jit(squared)(spread)
 
 
+def test_effects_are_not_lost_where_the_reference_would_run():
+    tick = make_tick(True)
+    mesh = jax.make_mesh((4,), ("d",), axis_types=(jax.sharding.AxisType.Explicit,))
+    spread = jax.device_put(jnp.ones(4), jax.NamedSharding(mesh, jax.P("d")))
+    with pytest.raises(NotImplementedError, match=r"tick: .*shard_map"):
+        jax.jit(lambda x: (tick(x), x)[1])(spread)
+    with pytest.raises(ValueError, match="op: vmap must not be 'ref' where has_side"):
+        xlaops.ffi.op({}, ref=lambda x: (), vmap="ref", has_side_effect=True)
+
+
 # Errors
 
 
@@ -131,6 +141,7 @@ def test_errors_of_compiled_programs(size):
         ({"handler": {"cpu": 3}}, TypeError, "handler must have"),
         ({"handler": {"tpu": "t"}}, ValueError, "handler must be for cpu, cuda, rocm"),
         ({"ref": 3}, TypeError, "ref must be callable"),
+        ({"name": 3}, TypeError, "name must be a text, got int 3"),
         ({"ref": None}, TypeError, "name, operands and result must be given"),
         ({"vmap": "parallel"}, ValueError, "vmap must be one of"),
         ({"operands": {"y": "f32"}}, TypeError, "operands must name operands of ref"),
