@@ -82,7 +82,8 @@ class BufferType:
         if fits and self.dims is not None:
             fits = self._fits(value.shape, parameter, at)
         if not fits:
-            names = [self.variable, *(self.dims or ())]
+            rest = ["..."] if self.dims is not None and self.has_rest else []
+            names = [self.variable, *rest, *(self.dims or ())]
             raise TypeError(
                 f"{operation}: {parameter} must be {self.text}{before.told(names)}, "
                 f"got {name}{list(value.shape)}"
@@ -96,7 +97,7 @@ class BufferType:
         if self.has_rest and not at.agrees("...", shape[:rest], parameter):
             return False
         return all(
-            at.agrees(dim, size, parameter) or dim == "_"
+            dim == "_" or at.agrees(dim, size, parameter)
             if isinstance(dim, str)
             else dim == size
             for dim, size in zip(self.dims, shape[rest:], strict=True)

@@ -141,18 +141,23 @@ def checked_aliases(aliases: Any, names: Collection[str]) -> dict[str | int, int
             f"op: aliases must be a mapping from operands to numbers of results, "
             f"got {checks.describe(aliases)}"
         )
-    for key, number in aliases.items():
+    found: dict[str | int, int] = {}
+    for key, value in aliases.items():
         if isinstance(key, str) and key not in names:
             raise ValueError(
                 f"op: aliases must name an operand ({', '.join(names)}), got {key!r}"
             )
-        if not isinstance(key, str):
-            checks.integer("op", "aliases", key)
-        if checks.integer("op", f"aliases[{key!r}]", number) < 0:
+        if not isinstance(key, str) and checks.integer("op", "aliases", key) < 0:
+            raise ValueError(
+                f"op: aliases must not have negative numbers of operands, got {key}"
+            )
+        number = checks.integer("op", f"aliases[{key!r}]", value)
+        if number < 0:
             raise ValueError(f"op: aliases[{key!r}] must not be negative, got {number}")
-    if len(set(aliases.values())) != len(aliases):
+        found[key if isinstance(key, str) else int(key)] = number
+    if len(set(found.values())) != len(found):
         raise ValueError("op: aliases must have an operand for each result, at most")
-    return dict(aliases)
+    return found
 
 
 def parsed_operand(key: str, spec: Any) -> Any:
@@ -165,7 +170,8 @@ def parsed_operand(key: str, spec: Any) -> Any:
             return tuple(parsed_operand(key, part) for part in spec.tuple_shapes)
         spec = str(spec.without_layout())
     if isinstance(spec, (tuple, list)):
-        return type(spec)(parsed_operand(key, part) for part in spec)
+        parts = [parsed_operand(key, part) for part in spec]
+        return type(spec)(*parts) if hasattr(spec, "_fields") else type(spec)(parts)
     if isinstance(spec, Mapping):
         return {name: parsed_operand(key, part) for name, part in spec.items()}
     return buffers.parse(spec, where)

@@ -258,7 +258,8 @@ def test_traced_attributes_are_refused_with_what_to_do():
 @pytest.mark.parametrize(
     ("type_", "error"),
     [("f16", ValueError), ("pred[]", ValueError), ("c64[]", ValueError), ("f32[3]",
-     ValueError), (3.5, TypeError), (object, TypeError), (None, TypeError), ({"a b": "s32"}, TypeError)],
+     ValueError), (3.5, TypeError), (object, TypeError), (None, TypeError),
+     ({"a b": "s32"}, TypeError)],
 )  # fmt: skip
 def test_types_of_attributes_are_checked(type_, error):
     with pytest.raises(error, match="op: attributes"):

@@ -1,5 +1,10 @@
 """Operands and results of handlers: what fits, what is missing, shared memory."""
 
+import collections
+import subprocess
+import sys
+import textwrap
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -53,6 +58,36 @@ def test_names_are_one_size_and_one_type_in_all_operands():
         f(a, b, jnp.ones(3, "int32"))
     with pytest.raises(TypeError, match=r"f: b must be"):
         f(a, b[0], c)
+
+
+def test_the_rest_is_the_same_in_all_operands():
+    operands = {"a": "f32[...]", "b": "f32[...,_]", "c": "f32"}
+    f = xlaops.ffi.op({}, ref=lambda a, b, c: a, name="f", operands=operands)
+    f(jnp.ones(3), jnp.ones((3, 2)), jnp.ones((5, 5)))
+    with pytest.raises(
+        TypeError,
+        match=r"f: b must be f32\[...,_\] with ... = \[3\] of a, got f32\[4, 2",
+    ):
+        f(jnp.ones(3), jnp.ones((4, 2)), jnp.ones(()))
+
+
+def test_any_size_has_no_name():
+    operands = {"a": "f32[_]", "b": "f32[_,3]"}
+    f = xlaops.ffi.op("t", ref=None, name="f", operands=operands, result="f32[_]")
+    with pytest.raises(TypeError, match=r"f: b must be f32\[_,3\], got f32\[5\]"):
+        f(jnp.ones(5), jnp.ones(5))
+    with pytest.raises(TypeError, match="f: result must be one type"):
+        f(jnp.ones(5), jnp.ones((5, 3)))
+
+
+def test_named_tuples_of_operands():
+    pair = collections.namedtuple("Pair", "left right")
+    f = xlaops.ffi.op(
+        {}, ref=lambda p: p.left + p.right, operands={"p": pair("f32[n]", "f32[n]")}
+    )
+    np.testing.assert_array_equal(f(pair(X[0], X[1])), X[0] + X[1])
+    with pytest.raises(TypeError, match=r"p\.right must be f32\[n\] with n = 3"):
+        f(pair(X[0], X[1, :2]))
 
 
 @pytest.mark.parametrize("value", [None, "x", [1.0, 2.0], {"a": 1.0}, object()])
@@ -182,6 +217,24 @@ def test_aliases_are_checked():
         make({"y": 0})
     with pytest.raises(ValueError, match="must not be negative"):
         make({"x": -1})
+    with pytest.raises(ValueError, match="must not have negative numbers"):
+        make({-1: 0})
+    two = xlaops.ffi.op({}, ref=lambda x: (x, x), name="f", aliases={"x": 0, 0: 1})
+    with pytest.raises(ValueError, match="f: aliases must have a result for each"):
+        two(1.0)
+
+
+@pytest.mark.parametrize("vmap", ["sequential", "broadcast_all", "expand_dims"])
+def test_aliased_operand_that_has_no_batch(vmap):
+    f = xlaops.ffi.op(
+        target("sort_rows"),
+        ref=lambda x, w: jnp.sort(x, -1) + w[(None,) * (x.ndim - 1)],
+        aliases={np.int64(0): 0},
+        vmap=vmap,
+    )
+    w = np.arange(6, dtype=np.float32).reshape(2, 3)
+    result = jax.vmap(f, in_axes=(None, 0))(X, w)
+    np.testing.assert_array_equal(result, np.sort(X, -1) + w[:, None])
 
 
 def test_scratch_memory_is_not_returned():
@@ -199,6 +252,38 @@ def test_scratch_memory_is_not_returned():
     )
     with pytest.raises(HandlerError, match="scratch of another size"):
         wrong(X[0])
+
+
+def test_more_memory_than_can_be_counted():
+    """In a child: XLA of jaxlib 0.10 ends the process."""
+    script = """
+        import jax, jax.numpy as jnp, xlaops.ffi
+        def make(**options):
+            options = {"name": "f", "operands": {"x": "f32[n]"}, **options}
+            return xlaops.ffi.op("t", ref=None, **options)
+        huge, x = "f32[4611686018427387904]", jnp.ones(2)
+        for f in (
+            make(result=huge),
+            make(result="f32[n]", scratch=huge),
+            lambda x: jax.vmap(make(result="f32[2305843009213693951]"))(x[:, None]),
+        ):
+            try:
+                f(x)
+            except ValueError as error:
+                print(error)
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(script)],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.stdout.count("must give an array of less than 2**63 bytes") == 3, (
+        done.stdout + done.stderr
+    )
+    assert done.stdout.startswith("f: result must")
+    assert "\nf: scratch must" in done.stdout
 
 
 def test_keys_of_random_numbers():
