@@ -1,5 +1,9 @@
 """xo.custom_call and its forms: what reaches the target, and what is refused."""
 
+import subprocess
+import sys
+import textwrap
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -189,6 +193,42 @@ def test_shard_map(mesh8, check_vma, sine):
 # What is refused
 
 
+def test_opaque_that_would_end_the_process():
+    """In a child: MLIR's parser is recursive, and XLA writes out each element."""
+    script = """
+        import numpy as np, xlaops as xo
+        huge = "tensor<1000000000000xf32>"
+        for opaque in (
+            "{a = " + 200_000 * "[" + 200_000 * "]" + "}",
+            "{a = " + 100_000 * "[ // ]\\n",
+            '{a = // "\\n' + 100_000 * "[" + '// "\\n',
+            "{a = [1, {b = dense<1.0> : " + huge + "}]}",
+        ):
+            try:
+                xo.custom_call("t", [np.ones(2)], "f32[2]", opaque, api_version=4)
+            except ValueError as error:
+                print(str(error)[-60:])
+        # Brackets in a text are none.
+        opaque = '{a = "' + 200 * "[" + '"}'
+        try:
+            xo.custom_call("t", [np.ones(2)], "f32[2]", opaque, api_version=4)
+        except Exception as error:
+            print(str(error)[:40])
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(script)],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    *refused, last = done.stdout.splitlines()
+    assert ["deeper" in line for line in refused] == [True, True, True, False]
+    assert refused[3].endswith("it has arrays of more than 268435456 elements")
+    assert "No FFI handler" in last
+
+
 @pytest.mark.parametrize(
     ("change", "error", "message"),
     [
@@ -202,6 +242,7 @@ def test_shard_map(mesh8, check_vma, sine):
         ({"opaque": 3}, TypeError, "opaque must be a text"),
         ({"opaque": b"\xff"}, ValueError, "opaque must be text in UTF-8"),
         ({"opaque": "factor"}, ValueError, "opaque must be the text of a dictionary"),
+        ({"opaque": '{a = "\ud800"}'}, ValueError, "it is not text that UTF-8 has"),
         ({"has_side_effect": 1}, TypeError, "has_side_effect must be"),
         ({"output_operand_aliasing": [(0, 0)]}, TypeError, "must be pairs"),
         ({"output_operand_aliasing": [((1,), (0, ()))]}, ValueError, "must lead to"),

@@ -8,6 +8,7 @@ and until when. Last checked with JAX 0.10.2 and 0.12.0.1.
 import contextlib
 import functools
 import math
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -182,8 +183,15 @@ def attribute_of(value: Any) -> str:
 def parsed_dictionary(text: str) -> str:
     """The text of a dictionary of MLIR attributes, in MLIR's own spelling.
 
-    Raises ValueError with the reason if it is no such text.
+    Raises ValueError with the reason if it is no such text, or one that would end the
+    process: MLIR's parser is recursive, and XLA writes out each element of an array.
     """
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise ValueError(f"it is not text that UTF-8 has: {error}") from None
+    if _nesting(text) > _LARGEST_NESTING:
+        raise ValueError(f"it is nested deeper than {_LARGEST_NESTING} levels")
     with _attribute_context():
         try:
             attribute = ir.Attribute.parse(text)
@@ -193,7 +201,36 @@ def parsed_dictionary(text: str) -> str:
             raise ValueError(reason) from None
     if not isinstance(attribute, ir.DictAttr):
         raise ValueError("it is another attribute")
+    if _elements(attribute) > _MOST_ELEMENTS:
+        raise ValueError(f"it has arrays of more than {_MOST_ELEMENTS} elements")
     return str(attribute)
+
+
+_LARGEST_NESTING = 100
+_MOST_ELEMENTS = 2**28
+
+
+def _nesting(text: str) -> int:
+    """How deep brackets are nested, those in strings and comments left out."""
+    depth = deepest = 0
+    for bracket in re.findall(r"[(\[{<)\]}]|(?<!-)>(?!=)", _NO_CODE.sub("", text)):
+        depth += 1 if bracket in "([{<" else -1
+        deepest = max(deepest, depth)
+    return deepest
+
+
+_NO_CODE = re.compile(r'"(?:[^"\\\n]|\\.)*"|//[^\n]*')
+
+
+def _elements(attribute: ir.Attribute) -> int:
+    """How many elements arrays in an attribute have, though all may be written once."""
+    if isinstance(attribute, ir.DictAttr):
+        return sum(_elements(entry.attr) for entry in attribute)
+    if isinstance(attribute, ir.ArrayAttr):
+        return sum(map(_elements, attribute))
+    if isinstance(attribute, ir.DenseElementsAttr):
+        return math.prod(ir.ShapedType(attribute.type).shape)
+    return 0
 
 
 def dictionary_of(text: str) -> dict[str, ir.Attribute]:

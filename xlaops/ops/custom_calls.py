@@ -535,7 +535,8 @@ def _opaque(operation: str, value: Any, version: types.CustomCallApiVersion) -> 
     except ValueError as error:
         raise ValueError(
             f"{operation}: opaque must be the text of a dictionary of MLIR for the "
-            f"typed FFI, such as '{{factor = 2.0 : f32}}', got {value!r}: {error}"
+            f"typed FFI, such as '{{factor = 2.0 : f32}}', got "
+            f"{checks.describe(value)}: {error}"
         ) from None
 
 
