@@ -6,7 +6,7 @@ import hashlib
 import os
 import re
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +23,8 @@ _STAGES = ("instantiate", "prepare", "initialize", "execute")
 
 _lock = threading.Lock()
 _opened: dict[tuple[str, str], "Library"] = {}
+# The keys of files of users, by path and by what the system calls the file.
+_files: dict[Any, str] = {}
 
 
 class Library:
@@ -210,19 +212,32 @@ def load_library(
         FileNotFoundError: There is no such file.
         ValueError: The name is not made of letters, digits and underscores.
         VersionError: The library needs another version of XLA's FFI API.
-        LoadError: The system does not open it.
+        LoadError: The system does not open it; or the file was opened before in this
+            process and has been built again, and the system would give the old one.
     """
     file = Path(path).absolute()
     if name is None:
         name = re.sub(
             r"\W", "_", file.name.split(".")[0].removeprefix("lib"), flags=re.A
         )
+        if not _NAME.fullmatch(name):
+            name = f"_{name}"
     check_name("load_library", name)
     check_language("load_library", language)
     content = file.read_bytes()
     key = hashlib.sha256(content).hexdigest()[:KEY_DIGITS]
     handlers = words("load_library", "handlers", handlers)
-    return opened(name, key, file, language, handlers)
+    status = file.stat()
+    places = (str(file), (status.st_dev, status.st_ino))
+    if any(_files.get(place, key) != key for place in places):
+        raise LoadError(
+            f"library {name!r} was opened before from {file}, which holds another one "
+            f"now; a process goes on with the first: give the new file another name, "
+            f"or start the process anew"
+        )
+    library = opened(name, key, file, language, handlers)
+    _files.update(dict.fromkeys(places, key))
+    return library
 
 
 def already_open(name: str, key: str) -> Library | None:
@@ -252,8 +267,8 @@ def check_name(operation: str, name: str) -> None:
     """Refuses a name that cannot be part of a file's and a target's name."""
     if not isinstance(name, str) or not _NAME.fullmatch(name):
         raise ValueError(
-            f"{operation}: name must be made of letters, digits and underscores, "
-            f"got {name!r}"
+            f"{operation}: name must begin with no digit and be made of letters, "
+            f"digits and underscores, got {name!r}"
         )
 
 
@@ -267,7 +282,8 @@ def check_language(operation: str, language: str) -> None:
 
 def words(operation: str, parameter: str, words: Sequence[str]) -> tuple[str, ...]:
     """A list of texts as a tuple, and not one text by mistake."""
-    if isinstance(words, str) or not all(isinstance(word, str) for word in words):
+    is_one = isinstance(words, str) or not isinstance(words, Iterable)
+    if is_one or not all(isinstance(word, str) for word in words):
         raise TypeError(
             f"{operation}: {parameter} must be a sequence of texts, got {words!r}"
         )
