@@ -42,13 +42,23 @@ class Entry:
 
 
 def root() -> Path:
-    """The folder of all caches of xlaops, which may not exist yet."""
+    """The folder of all caches of xlaops, which may not exist yet.
+
+    Raises:
+        CacheError: The user has no home folder, and no variable names another place.
+    """
     chosen = os.environ.get(VARIABLE)
-    if chosen:
-        return Path(chosen).expanduser().absolute()
-    if sys.platform == "darwin":
-        return Path.home() / "Library" / "Caches" / "xlaops"
-    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    try:
+        if chosen:
+            return Path(chosen).expanduser().absolute()
+        if sys.platform == "darwin":
+            return Path.home() / "Library" / "Caches" / "xlaops"
+        base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    except RuntimeError as error:
+        raise CacheError(
+            f"there is no place for the cache: {error}; set {VARIABLE} to a folder "
+            f"that can be written to"
+        ) from error
     return Path(base).absolute() / "xlaops"
 
 
@@ -62,10 +72,7 @@ def folder() -> Path:
     try:
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
-        raise CacheError(
-            f"the cache {path} cannot be made: {error}; set {VARIABLE} to a folder "
-            f"that can be written to"
-        ) from error
+        raise _unusable("be made", path, error) from error
     _check_owned(path, os.lstat(path), stat.S_ISDIR)
     return path
 
@@ -103,7 +110,10 @@ def find(name: str) -> Entry | None:
 def unfinished() -> Iterator[Path]:
     """A new folder beside the entries, which is gone in the end."""
     _remove_left_over()
-    path = Path(tempfile.mkdtemp(prefix=_UNFINISHED, dir=folder()))
+    try:
+        path = Path(tempfile.mkdtemp(prefix=_UNFINISHED, dir=folder()))
+    except OSError as error:
+        raise _unusable("be written to", folder(), error) from error
     try:
         yield path
     finally:
@@ -159,7 +169,10 @@ def locked(name: str, on_wait: Any = None) -> Iterator[None]:
         yield
         return
     flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
-    file = os.open(folder() / f"{name}.lock", flags, 0o600)
+    try:
+        file = os.open(folder() / f"{name}.lock", flags, 0o600)
+    except OSError as error:
+        raise _unusable("be written to", folder(), error) from error
     try:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -171,6 +184,9 @@ def locked(name: str, on_wait: Any = None) -> Iterator[None]:
             pass
         yield
     finally:
+        # Not by closing alone: a process that was forked meanwhile has the file too.
+        with contextlib.suppress(OSError):
+            fcntl.flock(file, fcntl.LOCK_UN)
         os.close(file)
 
 
@@ -185,6 +201,13 @@ def summary() -> tuple[int, int]:
         if file.is_file()
     )
     return len(entries), size
+
+
+def _unusable(what: str, path: Path, error: OSError) -> CacheError:
+    return CacheError(
+        f"the cache {path} cannot {what}: {error}; set {VARIABLE} to a folder that can "
+        f"be written to"
+    )
 
 
 def _changed(path: Path, what: str) -> CacheError:

@@ -30,7 +30,7 @@ class Diagnosis:
             runtime takes it if it is not newer.
         own_library: Why the C++ handlers of xlaops itself cannot be used, or None.
         targets: The handlers that have been registered in this process.
-        cache: The folder of built libraries.
+        cache: The folder of built libraries; "none" if there is no place for it.
         cache_entries: How many there are.
         cache_bytes: How much room they take.
         problems: What keeps `load` from working, and what to do.
@@ -109,7 +109,9 @@ def doctor() -> Diagnosis:
     except RuntimeError as error:
         problems.append(f"jaxlib: {error}; install jaxlib 0.10.2 or newer")
     entries = size = 0
+    place = "none"
     try:
+        place = str(cache.root() / "ffi")
         cache.folder()
         entries, size = cache.summary()
     except LoadError as error:
@@ -127,7 +129,7 @@ def doctor() -> Diagnosis:
         handler_api=HANDLER_API_VERSION,
         own_library=own_library,
         targets=registry.targets(),
-        cache=str(cache.root() / "ffi"),
+        cache=place,
         cache_entries=entries,
         cache_bytes=size,
         problems=tuple(problems),
