@@ -1,11 +1,13 @@
 """CUDA: compiled where nvcc is, lowered everywhere, run where a GPU is."""
 
+import re
+
 import jax
 import numpy as np
 import pytest
 
 import xlaops.ffi
-from xlaops.ffi import toolchain
+from xlaops.ffi import build, toolchain
 
 from .conftest import NATIVE
 
@@ -38,6 +40,23 @@ def test_compiled_and_lowered(twice):
     call = jax.ffi.ffi_call(target, jax.ShapeDtypeStruct(x.shape, x.dtype))
     lowered = jax.jit(call).trace(x).lower(lowering_platforms=("cuda",))
     assert f"@{target}" in lowered.as_text()
+
+
+@pytest.mark.parametrize(
+    ("chosen", "has_gpu", "expected"),
+    [
+        ("80;90", True, None),
+        ("", True, "native"),
+        ("80", False, None),
+        ("", False, "OFF"),
+    ],
+)
+def test_architecture(monkeypatch, chosen, has_gpu, expected):
+    monkeypatch.setattr(toolchain, "has_nvidia_gpu", lambda: has_gpu)
+    monkeypatch.setenv("CUDAARCHS", chosen)
+    text = build._cmake_lists(build.Recipe("it", "cuda", (), (), (), (), ()))
+    found = re.findall(r"CUDA_ARCHITECTURES (\w+)", text)
+    assert found == ([] if expected is None else [expected])
 
 
 @pytest.mark.slow

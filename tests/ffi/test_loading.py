@@ -1,5 +1,6 @@
 """xlaops.ffi.load: building, caching, checking, and what it says when it cannot."""
 
+import errno
 import json
 import os
 import re
@@ -189,10 +190,35 @@ def test_native_flags_depend_on_the_processor(session_cache, monkeypatch):
     def key(*flags):
         return loading._Request("it", None, EMPTY, "c++", flags, (), (), False).key()
 
-    plain, native = key("-O2"), key("-march=native")
+    def in_the_environment(name, value):
+        with monkeypatch.context() as patch:
+            patch.setenv(name, value)
+            return key()
+
+    def keys():
+        return [
+            key("-O2"),
+            key("-march=native"),
+            loading._Request(
+                "it",
+                None,
+                EMPTY,
+                "c++",
+                (),
+                (),
+                (),
+                "add_compile_options(-mcpu=native)",
+            ).key(),
+            in_the_environment("CXXFLAGS", "-march=native"),
+            in_the_environment("CXX", f"{compiler} -march=native"),
+        ]
+
+    compiler = toolchain.compiler("c++").command[0]
+    before = keys()
     monkeypatch.setattr(toolchain, "processor_identity", lambda: "another processor")
-    assert key("-O2") == plain
-    assert key("-march=native") != native
+    after = keys()
+    assert after[0] == before[0]
+    assert not set(after[1:]) & set(before)
 
 
 @pytest.mark.skipif(
@@ -390,7 +416,7 @@ class TestFoldersOfOthers:
         key = loading._Request("it", None, EMPTY, "c++", (), (), (), False).key()
         empty_cache.mkdir(parents=True, mode=0o700)
         (empty_cache / f"it-{key}.lock").symlink_to(tmp_path / "victim")
-        with pytest.raises(OSError, match="it-"):
+        with pytest.raises(xlaops.ffi.CacheError, match=r"cannot be written to: .*it-"):
             load()
         assert not (tmp_path / "victim").exists()
 
@@ -400,6 +426,57 @@ def test_cache_that_cannot_be_made(empty_cache, tmp_path, monkeypatch):
     monkeypatch.setenv(cache.VARIABLE, str(tmp_path / "file"))
     with pytest.raises(xlaops.ffi.CacheError, match="set XLAOPS_CACHE_DIR"):
         load()
+
+
+def test_cache_that_cannot_be_written_to(empty_cache, monkeypatch):
+    """As on a disk that is read-only, or full; what is in the cache can be used."""
+    path = load().path
+    forget()
+
+    def refuse(*args, **kwargs):
+        raise OSError(errno.EROFS, os.strerror(errno.EROFS))
+
+    monkeypatch.setattr(cache.tempfile, "mkdtemp", refuse)
+    assert load().path == path
+    with pytest.raises(
+        xlaops.ffi.CacheError, match=r"cannot be written to: .*Read-only.*set XLAOPS_"
+    ):
+        load(EMPTY + "//\n")
+
+
+def test_user_without_a_home(empty_cache, monkeypatch):
+    """As in a container whose user is only a number."""
+
+    def refuse():
+        raise RuntimeError("Could not determine home directory.")
+
+    for name in ("XLAOPS_CACHE_DIR", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(Path, "home", refuse)
+    with pytest.raises(xlaops.ffi.CacheError, match=r"home directory.*set XLAOPS_C"):
+        load()
+    found = xlaops.ffi.doctor()
+    assert any("set XLAOPS_CACHE_DIR" in problem for problem in found.problems)
+    assert found.cache == "none"
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
+def test_lock_is_not_inherited(empty_cache):
+    """Else all others would wait for as long as the forked process lives."""
+    script = """
+        import os, signal, time
+        from xlaops.ffi import cache
+        with cache.locked("it"):
+            child = os.fork()
+            if child == 0:
+                time.sleep(100)
+                os._exit(0)
+        with cache.locked("it", lambda: print("waits", flush=True)):
+            print("has it", flush=True)
+        os.kill(child, signal.SIGKILL)
+    """
+    out, err = run(script, PYTHONWARNINGS="ignore").communicate(timeout=90)
+    assert out == "has it\n", err
 
 
 @pytest.mark.parametrize(
@@ -533,12 +610,16 @@ def test_handler_of_another_stage(kit):
         ({"name": "a b"}, ValueError, "letters, digits and underscores, got 'a b'"),
         ({"name": "../x"}, ValueError, "letters, digits and underscores"),
         ({"name": ""}, ValueError, "letters, digits and underscores"),
+        ({"name": "3d"}, ValueError, "begin with no digit"),
+        ({"sources": []}, TypeError, "sources or source_text must be given"),
         ({"source_text": b"x"}, TypeError, "source_text must be text"),
         ({"source_text": "", "language": "c"}, ValueError, "'c\\+\\+' or 'cuda'"),
         ({"source_text": "", "flags": "-O1"}, TypeError, "flags must be a sequence"),
         ({"source_text": "", "flags": [1]}, TypeError, "flags must be a sequence"),
+        ({"source_text": "", "flags": None}, TypeError, "flags must be a sequence"),
         ({"source_text": "", "cmake": 3}, TypeError, "cmake must be"),
         ({"source_text": "", "include_dirs": "x"}, TypeError, "include_dirs must be"),
+        ({"source_text": "", "include_dirs": None}, TypeError, "include_dirs must be"),
         ({"source_text": "", "include_dirs": ["no"]}, FileNotFoundError, "no folder"),
         ({"sources": "no.cc"}, FileNotFoundError, r"there is no file .*no\.cc"),
     ],
@@ -558,6 +639,20 @@ def test_library_of_a_file(session_cache, tmp_path):
     assert library.name == "from_elsewhere"
     assert library.api_version == (0, 3)
     assert xlaops.ffi.load_library(file) is library
+
+
+def test_file_that_was_built_again(session_cache, tmp_path):
+    """The system would give the library that it has opened by this name before."""
+    file = tmp_path / "3d.so"
+    shutil.copy(load().path, file)
+    library = xlaops.ffi.load_library(file)
+    assert (library.name, library.api_version) == ("_3d", (0, 3))
+    file.unlink()
+    shutil.copy(load(EMPTY.replace("3", "2")).path, file)
+    with pytest.raises(xlaops.ffi.LoadError, match=r"was opened before .*another name"):
+        xlaops.ffi.load_library(file)
+    renamed = file.rename(tmp_path / "4d.so")
+    assert xlaops.ffi.load_library(renamed).api_version == (0, 2)
 
 
 def test_file_that_is_no_library(tmp_path):

@@ -146,14 +146,12 @@ def _cmake_lists(recipe: Recipe) -> str:
             "set_target_properties(handlers PROPERTIES CUDA_STANDARD 17",
             "  CUDA_STANDARD_REQUIRED ON CUDA_RUNTIME_LIBRARY Static)",
         ]
-        if toolchain.has_nvidia_gpu():
+        if not os.environ.get("CUDAARCHS"):
+            # Without a GPU not one that CMake chooses, but what this nvcc takes for
+            # granted.
+            which = "native" if toolchain.has_nvidia_gpu() else "OFF"
             lines.append(
-                "set_target_properties(handlers PROPERTIES CUDA_ARCHITECTURES native)"
-            )
-        elif "CUDAARCHS" not in os.environ:
-            # Not one that CMake chooses, but what this nvcc takes for granted.
-            lines.append(
-                "set_target_properties(handlers PROPERTIES CUDA_ARCHITECTURES OFF)"
+                f"set_target_properties(handlers PROPERTIES CUDA_ARCHITECTURES {which})"
             )
     else:
         for flag, compilers in _platform_flags().items():

@@ -67,8 +67,8 @@ def load(
         CompilerNotFoundError: There is no compiler; the message says what to install.
         BuildError: The sources do not compile; the message holds the log.
         VersionError: The library needs another version of XLA's FFI API.
-        CacheError: Others than the user could have written to the cache, or an entry
-            is not the one that was built.
+        CacheError: The cache cannot be made or written to, others than the user could
+            have written to it, or an entry is not the one that was built.
         LoadError: All of these, and a library that the system does not open.
 
     Example:
@@ -120,7 +120,10 @@ class _Request:
     ):
         shared_library.check_name("load", name)
         shared_library.check_language("load", language)
-        if files is None and text is None:
+        if isinstance(files, str | os.PathLike):
+            files = [files]
+        self.files = [Path(path).absolute() for path in files or ()]
+        if not self.files and text is None:
             raise TypeError("load: sources or source_text must be given, got neither")
         if text is not None and not isinstance(text, str):
             raise TypeError(f"load: source_text must be text, got {text!r}")
@@ -132,10 +135,7 @@ class _Request:
         self.flags = shared_library.words("load", "flags", flags)
         self.link_flags = shared_library.words("load", "link_flags", link_flags)
         self.cmake = cmake
-        if isinstance(files, str | os.PathLike):
-            files = [files]
-        self.files = [Path(path).absolute() for path in files or ()]
-        if isinstance(include_dirs, str | os.PathLike):
+        if not isinstance(include_dirs, list | tuple):
             raise TypeError(f"load: include_dirs must be a list, got {include_dirs!r}")
         self.include_dirs = [Path(path).absolute() for path in include_dirs]
         for path in self.include_dirs:
@@ -185,6 +185,7 @@ class _Request:
 
     def key(self) -> str:
         """A hash of everything that takes part in the library."""
+        environment = toolchain.environment_identity(self.language)
         parts = [
             build.RECIPE,
             _package_version(),
@@ -199,9 +200,14 @@ class _Request:
             repr([str(path) for path in self.include_dirs]),
             "cmake" if self.cmake_tool else "compiler",
             *(tool.identity() for tool in self.compilers.values()),
-            toolchain.environment_identity(self.language),
+            environment,
         ]
-        if any("native" in flag for flag in self.flags):
+        # Wherever the compiler may be told to compile for this processor.
+        commands = (word for tool in self.compilers.values() for word in tool.command)
+        if any(
+            "native" in t
+            for t in (*self.flags, str(self.cmake), environment, *commands)
+        ):
             parts.append(toolchain.processor_identity())
         if self.language == "cuda":
             parts.append(toolchain.gpu_identity())

@@ -27,7 +27,13 @@ _VARIABLES: dict[str, tuple[str, ...]] = {
         "LIBRARY_PATH",
         "CMAKE_PREFIX_PATH",
     ),
-    "cuda": ("CUDAFLAGS", "CUDAARCHS", "CUDAHOSTCXX", "NVCC_APPEND_FLAGS"),
+    "cuda": (
+        "CUDAFLAGS",
+        "CUDAARCHS",
+        "CUDAHOSTCXX",
+        "NVCC_PREPEND_FLAGS",
+        "NVCC_APPEND_FLAGS",
+    ),
 }
 _MISSING = {
     "c++": "no C++ compiler was found (c++, g++ or clang++ on PATH, or the one that "

@@ -22,7 +22,7 @@ def test_sharded_program_runs_on_parts_without_a_gather(mesh4, matrix, counted):
     spread = jax.device_put(x, jax.NamedSharding(mesh4, jax.P("d")))
     run = jax.jit(make_sort_rows())
     counted()
-    result = run(spread, w)
+    result = jax.block_until_ready(run(spread, w))
     assert counted() == 4
     np.testing.assert_allclose(result, sorted_rows(x, w), rtol=1e-6)
     assert result.sharding.spec == jax.P("d")
