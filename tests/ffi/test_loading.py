@@ -149,6 +149,32 @@ def test_files_and_headers(empty_cache, builds, tmp_path):
     assert len(builds) == 2
 
 
+@pytest.mark.parametrize("flag", ["-include {}", "-isystem{}", "-I {}", "-iquote{}"])
+def test_headers_by_flags(session_cache, tmp_path, flag):
+    header = tmp_path / "given.h"
+    header.write_text("#define VALUE 3\n")
+    place, text = tmp_path, '#include "given.h"\n' + EMPTY.replace("3", "VALUE")
+    if flag.startswith("-include"):
+        place, text = header, EMPTY.replace("3", "VALUE")
+    flags = flag.format(place).split()
+    first = load(text, flags=flags)
+    header.write_text("#define VALUE 2\n")
+    second = load(text, flags=flags)
+    assert (first.api_version, second.api_version) == ((0, 3), (0, 2))
+
+
+def test_source_that_is_also_included(tmp_path, session_cache):
+    """One file of two is not one that includes the other, whatever their texts."""
+    first, second = tmp_path / "a.cc", tmp_path / "b.cc"
+    first.write_text('#include "b.cc"\n')
+    second.write_text("")
+
+    def key(*files):
+        return loading._Request("it", files, None, "c++", (), (), (), False).key()
+
+    assert key(first) != key(first, second)
+
+
 @pytest.mark.parametrize(
     "change",
     [
@@ -347,6 +373,15 @@ def test_changed_manifest_is_refused(empty_cache, text, message):
     forget()
     (path.parent / "manifest.json").write_text(text)
     with pytest.raises(xlaops.ffi.CacheError, match=message):
+        load()
+
+
+@pytest.mark.parametrize("change", [{"handlers": 3}, {"api_version": None}])
+def test_manifest_that_lacks_something_is_refused(empty_cache, change):
+    path = load().path.parent / "manifest.json"
+    forget()
+    path.write_text(json.dumps({**json.loads(path.read_text()), **change}))
+    with pytest.raises(xlaops.ffi.CacheError, match="delete the folder"):
         load()
 
 
@@ -555,6 +590,28 @@ def test_missing_compiler(empty_cache, monkeypatch):
     monkeypatch.setenv("PATH", "/nowhere")
     with pytest.raises(xlaops.ffi.CompilerNotFoundError, match=r"no C\+\+ compiler"):
         load()
+
+
+def test_compiler_that_does_not_run(empty_cache, tmp_path, monkeypatch):
+    compiler = tmp_path / "c++"
+    compiler.write_bytes(b"\0")
+    compiler.chmod(0o700)
+    monkeypatch.setenv("CXX", str(compiler))
+    with pytest.raises(xlaops.ffi.BuildError, match=r"c\+\+ does not run: "):
+        load()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="by a flag of Linux")
+@pytest.mark.parametrize(("name", "is_gnu"), [("clang++-19", False), ("g++-13", True)])
+def test_compiler_behind_another_program(tmp_path, monkeypatch, name, is_gnu):
+    ran = []
+    monkeypatch.setattr(
+        build, "_run", lambda recipe, command, folder: ran.append(command)
+    )
+    tool = toolchain.Tool(("/usr/bin/ccache", f"/usr/bin/{name}"))
+    recipe = build.Recipe("it", "c++", (), (), (), (), ())
+    build.directly(recipe, tmp_path, tool)
+    assert ("-fno-gnu-unique" in ran[0]) == is_gnu
 
 
 def test_compiler_with_arguments(session_cache, monkeypatch):

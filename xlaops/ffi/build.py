@@ -106,7 +106,9 @@ def directly(
     is_cuda = recipe.language == "cuda"
     command = [*compiler.command, *_DEFAULTS, "-std=c++17", "-shared"]
     command.append("-Xcompiler=-fPIC" if is_cuda else "-fPIC")
-    if not is_cuda and "clang" not in compiler.path.resolve().name:
+    # Not the first word alone, which may be ccache.
+    names = [Path(word).resolve().name for word in compiler.command]
+    if not is_cuda and not any("clang" in name for name in names):
         command += _platform_flags()
     for variable in ("CUDAFLAGS",) if is_cuda else ("CPPFLAGS", "CXXFLAGS"):
         command += os.environ.get(variable, "").split()
@@ -204,16 +206,19 @@ def _link_flags(recipe: Recipe) -> tuple[str, ...]:
 
 def _run(recipe: Recipe, command: Sequence[str], folder: Path, before: str = "") -> str:
     """Runs a step of a build, and returns what it wrote."""
-    done = subprocess.run(
-        command,
-        cwd=folder,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        errors="replace",
-        check=False,
-    )
+    try:
+        done = subprocess.run(
+            command,
+            cwd=folder,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+            check=False,
+        )
+    except OSError as error:
+        raise BuildError(f"{command[0]} does not run: {error}", before) from error
     log = done.stdout
     if done.returncode == 0:
         return log

@@ -94,15 +94,15 @@ def find(name: str) -> Entry | None:
         expected = manifest["sha256"]
         library = path / manifest["library"]
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise _changed(path, f"{_MANIFEST} cannot be read ({error})") from error
+        raise changed(path, f"{_MANIFEST} cannot be read ({error})") from error
     if library.parent != path:
-        raise _changed(path, f"{_MANIFEST} points out of it")
+        raise changed(path, f"{_MANIFEST} points out of it")
     try:
         content = _read_checked(library)
     except OSError as error:
-        raise _changed(path, str(error)) from error
+        raise changed(path, str(error)) from error
     if hashlib.sha256(content).hexdigest() != expected:
-        raise _changed(path, f"{library.name} is not the file that was built")
+        raise changed(path, f"{library.name} is not the file that was built")
     return Entry(library, manifest)
 
 
@@ -210,7 +210,8 @@ def _unusable(what: str, path: Path, error: OSError) -> CacheError:
     )
 
 
-def _changed(path: Path, what: str) -> CacheError:
+def changed(path: Path, what: str) -> CacheError:
+    """The error for an entry that is not as it was built."""
     return CacheError(
         f"the cache entry {path} has been changed: {what}; delete the folder to have "
         f"the library built again"

@@ -97,10 +97,16 @@ def load(
     entry = cache.find(f"{name}-{key}")
     if entry is None:
         entry = request.build(progress)
-        key = entry.manifest["key"]
+        key = entry.manifest.get("key", key)
     _check_sanitizers(name, request.flags)
-    check_version(tuple(entry.manifest["api_version"]), runtime_api_version())
-    handlers = entry.manifest["handlers"]
+    try:
+        major, minor = map(int, entry.manifest["api_version"])
+        handlers = [str(name) for name in entry.manifest["handlers"]]
+    except (KeyError, TypeError, ValueError) as error:
+        raise cache.changed(
+            entry.library.parent, f"what it notes ({error!r})"
+        ) from None
+    check_version((major, minor), runtime_api_version())
     return shared_library.opened(name, key, entry.library, language, handlers)
 
 
@@ -145,22 +151,28 @@ class _Request:
 
     def read(self) -> None:
         try:
-            self.sources = sources.read(self.files, self.text, self._searched())
+            searched, forced = self._in_flags()
+            folders = [*self.include_dirs, *searched]
+            self.sources = sources.read(self.files, self.text, folders, forced)
         except FileNotFoundError as error:
             raise FileNotFoundError(
                 f"load: there is no file {error.filename}"
             ) from None
 
-    def _searched(self) -> list[Path]:
-        """Where the compiler finds headers, those of flags included."""
+    def _in_flags(self) -> tuple[list[Path], list[str]]:
+        """Where flags have the compiler look for headers, and those they include."""
+        folders: list[Path] = []
+        headers: list[str] = []
         words = iter(self.flags)
-        folders = list(self.include_dirs)
         for word in words:
-            if word in ("-I", "-iquote", "-isystem"):
-                folders.append(Path(next(words, ".")))
-            elif word.startswith("-I"):
-                folders.append(Path(word[2:]))
-        return folders
+            if word in ("-include", "-imacros"):
+                headers.append(next(words, ""))
+                continue
+            for flag in ("-I", "-iquote", "-isystem", "-idirafter"):
+                if word.startswith(flag):
+                    folders.append(Path(word.removeprefix(flag) or next(words, ".")))
+                    break
+        return folders, headers
 
     @functools.cached_property
     def compilers(self) -> dict[str, toolchain.Tool]:

@@ -35,11 +35,12 @@ class Sources:
     def digest(self) -> str:
         """A hash of all of it, in which the place of a file has no part."""
         total = hashlib.sha256()
-        parts = [*self.files.items(), *sorted(self.headers.items())]
+        parts = [("file", *part) for part in self.files.items()]
+        parts += [("header", *part) for part in sorted(self.headers.items())]
         if self.text is not None:
-            parts.append((Path("source_text"), self.text.encode()))
-        for path, content in parts:
-            total.update(f"{path.name}\0{len(content)}\0".encode())
+            parts.append(("text", Path(), self.text.encode()))
+        for kind, path, content in parts:
+            total.update(f"{kind}\0{path.name}\0{len(content)}\0".encode())
             total.update(content)
         return total.hexdigest()
 
@@ -51,7 +52,10 @@ class Sources:
 
 
 def read(
-    files: Sequence[Path], text: str | None, include_dirs: Sequence[Path]
+    files: Sequence[Path],
+    text: str | None,
+    include_dirs: Sequence[Path],
+    forced: Sequence[str] = (),
 ) -> Sources:
     """Reads sources, and what they include from their own folders or `include_dirs`.
 
@@ -59,6 +63,7 @@ def read(
         files: Absolute paths.
         text: Source text that lies in no file, or None.
         include_dirs: Where the compiler is told to look for headers.
+        forced: Headers that flags include in front of each file.
 
     Returns:
         The sources. Headers that are not found, as those of the system, are left out.
@@ -73,6 +78,7 @@ def read(
     ]
     if text is not None:
         waiting.append((None, text.encode()))
+    waiting += [(None, f'#include "{name}"'.encode()) for name in forced]
     while waiting:
         parent, content = waiting.pop()
         for path in _included(parent, content, include_dirs):
@@ -90,6 +96,8 @@ def _included(
         places = [*include_dirs]
         if quoted and parent is not None:
             places.insert(0, parent)
+        if Path(name).is_absolute():
+            places = [Path()]
         for place in places:
             path = place / name
             if path.is_file():
