@@ -314,6 +314,31 @@ def test_pow_with_a_python_exponent():
     assert jax.grad(lambda x: xo.pow(x, 3.0))(-2.0) == 12
 
 
+def test_pow_with_one_constant_operand_in_forward_mode():
+    """The derivative by the other operand, which may be NaN, takes no part."""
+    cube = lambda x: xo.pow(x, 3.0)  # noqa: E731
+    x = jnp.array([-2.0, 0.0, 3.0, jnp.inf])
+    _, tangent = jax.jvp(cube, (x,), (jnp.ones(4),))
+    np.testing.assert_array_equal(tangent, [12, 0, 27, jnp.inf])
+    _, tangent = jax.jvp(jax.jit(jax.vmap(cube)), (x,), (jnp.ones(4),))
+    np.testing.assert_array_equal(tangent, [12, 0, 27, jnp.inf])
+    assert jax.hessian(cube)(-2.0) == -12
+    _, tangent = jax.jvp(lambda y: xo.pow(0.0, y), (0.5,), (1.0,))
+    assert tangent == 0
+
+
+def test_a_scalar_beside_an_explicitly_sharded_operand():
+    mesh = jax.make_mesh((2,), ("i",), axis_types=(jax.sharding.AxisType.Explicit,))
+    sharding = jax.NamedSharding(mesh, jax.P("i"))
+    x = jax.device_put(np.float32([-2.0, 3.0]), sharding)
+    z = jax.device_put(np.complex64([-2.0, 3.0]), sharding)
+    with jax.set_mesh(mesh):
+        powers = jax.jit(jax.grad(lambda v: xo.pow(v, 3.0).sum()))(x)
+        largest = jax.jit(jax.grad(lambda v: xo.max(v, 1.0).sum().real))(z)
+    np.testing.assert_array_equal(powers, [12, 27])
+    np.testing.assert_array_equal(largest, [0, 1])
+
+
 def test_cbrt():
     np.testing.assert_allclose(jax.grad(xo.cbrt)(-8.0), 1 / 12, rtol=1e-5)
     z = np.complex64(1 + 2j)

@@ -1,10 +1,13 @@
 """Element-wise arithmetic."""
 
+import functools
 from collections.abc import Callable
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 from jax import Array, lax
+from jax.custom_derivatives import SymbolicZero
 from jax.typing import ArrayLike
 
 from ..core import broadcasting, checks, compat, primitive
@@ -359,18 +362,22 @@ def _power(base: Array, exponent: Array) -> Array:
     return lax.pow(base, exponent)
 
 
-@_power.defjvp
+@functools.partial(_power.defjvp, symbolic_zeros=True)
 def _power_jvp(primals, tangents):
-    # As jax.lax's, but that the power to 0 is constant at base 0 as well.
-    x, y = broadcasting.stretched(*primals)
-    dx, dy = broadcasting.stretched(*tangents, lax.full_like(x, 0))[:2]
-    zero, one = lax.full_like(x, 0), lax.full_like(x, 1)
-    is_constant, is_zero = lax.eq(y, zero), lax.eq(x, zero)
-    reduced = _power(x, lax.select(is_constant, one, y) - one)
-    by_base = lax.select(is_constant, zero, y * reduced)
-    result = _power(*primals)
-    by_exponent = lax.log(lax.select(is_zero, one, x)) * result
-    return result, by_base * dx + by_exponent * dy
+    # As jax.lax's, but that the power to 0 is constant at base 0 as well. An operand
+    # that is constant adds nothing: its derivative may be infinite or NaN.
+    (x, y), (dx, dy) = primals, tangents
+    result = _power(x, y)
+    terms = []
+    if not isinstance(dx, SymbolicZero):
+        one = lax.full_like(y, 1)
+        lower = lax.select(lax.eq(y, lax.full_like(y, 0)), one, y) - one
+        terms.append(y * _power(x, lower) * dx)
+    if not isinstance(dy, SymbolicZero):
+        is_zero = lax.eq(x, lax.full_like(x, 0))
+        safe = lax.select(is_zero, lax.full_like(x, 1), x)
+        terms.append(lax.log(safe) * result * dy)
+    return result, lax.add(*terms) if len(terms) == 2 else terms[0]
 
 
 def _chooser(choose: Callable[[Array, Array], Array]) -> Callable[..., Array]:
@@ -380,10 +387,8 @@ def _chooser(choose: Callable[[Array, Array], Array]) -> Callable[..., Array]:
     @chosen.defjvp
     def _jvp(primals, tangents):
         result = chosen(*primals)
-        like = lax.full_like(result, 0)
-        x = broadcasting.stretched(*primals, like)[0]
-        dx, dy, _ = broadcasting.stretched(*tangents, like)
-        return result, lax.select(lax.eq(result, x), dx, dy)
+        # Not jax.lax's: a scalar's tangent is sharded like the other operand's.
+        return result, jnp.where(lax.eq(result, primals[0]), *tangents)
 
     return chosen
 
