@@ -487,3 +487,39 @@ def test_signatures_have_both_forms():
         assert f"{name}: " in xo.conditional.__doc__
     for name in ("branch_index", "branch_computations", "branch_operands"):
         assert f"{name}: " in xo.conditional.__doc__
+
+
+# Scan
+
+
+def _keep(*arrays):
+    return arrays
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "match"),
+    [
+        ({"inputs": np.ones((2, 3), F4)}, TypeError, r"inputs .* got float32\[2, 3\]"),
+        ({"inputs": None}, TypeError, "inputs must be a sequence of arrays"),
+        ({"inits": np.ones(2, F4)}, TypeError, r"inits .* got float32\[2\]"),
+        ({"inits": 0.0}, TypeError, "inits must be a sequence of arrays"),
+        ({"is_reverse": "no"}, TypeError, "is_reverse must be a bool"),
+        ({"is_associative": 1}, TypeError, "is_associative must be a bool"),
+        (
+            {"inputs": [], "scan_dimension_size": -1},
+            ValueError,
+            "scan_dimension_size must not be negative, got -1",
+        ),
+    ],
+)
+def test_scan_refuses(change, error, match):
+    arguments = {"inputs": [np.ones(3, F4)], "inits": [F4(0)], "computation": _keep}
+    with pytest.raises(error, match=f"^scan: {match}"):
+        xo.scan(**{**arguments, "scan_dimension": 0, **change})
+
+
+def test_scan_of_nothing():
+    count = lambda c: (c, c + 1)  # noqa: E731
+    outputs, total = xo.scan([], [5], count, 0, scan_dimension_size=0)
+    assert outputs.shape == (0,)
+    assert total == 5

@@ -188,7 +188,9 @@ def scan(
       final carries (one array alone if K + M is 1).
 
     Raises:
-      TypeError: if ``computation`` is not callable or returns other carries.
+      TypeError: if ``computation`` is not callable or returns other carries, if
+        ``inputs`` or ``inits`` is no sequence of arrays, or if ``is_reverse`` or
+        ``is_associative`` is no bool.
       ValueError: if sizes differ, ``scan_dimension`` is out of range, or nothing says
         how many steps there are.
 
@@ -205,13 +207,20 @@ def scan(
     """
     _callable("scan", "computation", computation)
     dim = checks.integer("scan", "scan_dimension", scan_dimension)
-    xs = tuple(checks.array("scan", f"inputs[{i}]", x) for i, x in enumerate(inputs))
-    carries = tuple(checks.array("scan", f"inits[{i}]", x) for i, x in enumerate(inits))
+    reverse = checks.boolean("scan", "is_reverse", is_reverse)
+    checks.optional(checks.boolean)("scan", "is_associative", is_associative)
+    xs = _sequence("inputs", inputs)
+    carries = _sequence("inits", inits)
     for x in xs:
         checks.dimension("scan", "scan_dimension", dim, x.ndim)
     steps = {x.shape[dim] for x in xs}
     if scan_dimension_size is not None:
-        steps.add(checks.integer("scan", "scan_dimension_size", scan_dimension_size))
+        size = checks.integer("scan", "scan_dimension_size", scan_dimension_size)
+        if size < 0:
+            raise ValueError(
+                f"scan: scan_dimension_size must not be negative, got {size}"
+            )
+        steps.add(size)
     if len(steps) != 1:
         raise ValueError(
             f"scan: inputs and scan_dimension_size must say one number of steps, "
@@ -222,18 +231,14 @@ def scan(
     moved = tuple(jnp.moveaxis(x, dim, 0) for x in xs)
     count = steps.pop()
     try:
-        final, outputs = lax.scan(
-            step, carries, moved, length=count, reverse=bool(is_reverse)
-        )
+        final, outputs = lax.scan(step, carries, moved, length=count, reverse=reverse)
     except TypeError:
         # What is left are carries of which only later ones differ by device.
         axes = frozenset().union(*map(primitive.varying_axes, (*xs, *carries)))
         if not axes:
             raise
         carries = primitive.varying_over(axes, *carries)
-        final, outputs = lax.scan(
-            step, carries, moved, length=count, reverse=bool(is_reverse)
-        )
+        final, outputs = lax.scan(step, carries, moved, length=count, reverse=reverse)
     for output in outputs:
         checks.dimension("scan", "scan_dimension", dim, output.ndim)
     results = (*(jnp.moveaxis(y, 0, dim) for y in outputs), *final)
@@ -373,6 +378,18 @@ def _alike(computation: Callable[[Any], R], axes: frozenset[str]) -> Callable[[A
         return jax.tree.map(lambda x: primitive.varying_over(axes, x)[0], result)
 
     return run
+
+
+def _sequence(parameter: str, values: Any) -> tuple[Array, ...]:
+    """The arrays of a sequence, which may be empty; an array is no sequence of rows."""
+    if not isinstance(values, (tuple, list)):
+        raise TypeError(
+            f"scan: {parameter} must be a sequence of arrays, "
+            f"got {checks.describe(values)}"
+        )
+    return tuple(
+        checks.array("scan", f"{parameter}[{i}]", x) for i, x in enumerate(values)
+    )
 
 
 def _step(computation: Callable[..., Any]) -> Callable[..., Any]:
