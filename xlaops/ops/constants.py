@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+import jax
 import numpy as np
 from jax import Array, lax
 from jax.typing import ArrayLike
@@ -52,7 +53,8 @@ def constant(literal: ArrayLike | Sequence[Any]) -> Array:
 
     Args:
       literal: array, scalar or nested sequence of numbers. Python numbers get JAX's
-        default types (s32, f32, c64 without ``jax_enable_x64``).
+        default types (s32, f32, c64 without ``jax_enable_x64``). Without that JAX has
+        no 64-bit types: it makes numpy arrays of them such of 32 bits.
 
     Returns:
       An array with the shape, the values and, of a numpy array, the element type of
@@ -60,6 +62,7 @@ def constant(literal: ArrayLike | Sequence[Any]) -> Array:
 
     Raises:
       TypeError: if ``literal`` holds anything but numbers.
+      OverflowError: if a Python int does not fit into its default type.
 
     Example:
       >>> import numpy as np
@@ -76,6 +79,19 @@ def constant(literal: ArrayLike | Sequence[Any]) -> Array:
             value = np.asarray(literal)
         except ValueError as error:
             raise TypeError(f"constant: literal: {error}") from None
+        _check_fits(value)
     array = checks.array("constant", "literal", value)
     # Not weakly typed, also if made of a Python number: a constant has a type.
     return lax.convert_element_type(array, array.dtype) if array.weak_type else array
+
+
+def _check_fits(values: np.ndarray) -> None:
+    """Checks Python ints, of which JAX would keep the low bits."""
+    dtype = jax.dtypes.canonicalize_dtype(values.dtype)
+    if dtype != values.dtype and values.dtype.kind in "iu" and values.size:
+        limits = np.iinfo(dtype)
+        if values.min() < limits.min or values.max() > limits.max:
+            raise OverflowError(
+                f"constant: literal must fit into {dtype}, got elements from "
+                f"{values.min()} to {values.max()}"
+            )
