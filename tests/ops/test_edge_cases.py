@@ -317,3 +317,23 @@ def test_reduced_precision(mode):
     f = mode(lambda x: xo.reduce_precision(x, 5, 10))
     x = f32(65519, 65520, 1e-8, 1 + 2**-11, 1 + 3 * 2**-11)
     same(f(x), [65504, INF, 0, 1, 1 + 2**-9])
+
+
+def test_real_transforms_of_nothing(mode):
+    """StableHLO has no coefficient of a transform of length 0."""
+    for lengths in ((0,), (2, 0)):
+        x = np.zeros((3, 2, 0), np.float32)
+        result = mode(lambda v, n=lengths: xo.fft(v, "RFFT", n))(x)
+        assert (result.shape, result.dtype) == ((3, 2, 0), np.complex64)
+    assert mode(lambda v: xo.fft(v, "RFFT", (0, 4)))(
+        np.zeros((0, 4), np.float32)
+    ).shape == (0, 3)
+
+
+@pytest.mark.parametrize("value", [2**40, -(2**31) - 1, 2**63])
+def test_a_constant_does_not_lose_bits_of_python_ints(value):
+    with pytest.raises(
+        OverflowError, match=r"^constant: literal must fit into u?int32"
+    ):
+        xo.constant([[value]])
+    same(xo.constant([[2**31 - 1, INT_MIN]]), s32(2**31 - 1, INT_MIN)[None])

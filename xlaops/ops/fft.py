@@ -25,7 +25,7 @@ def fft(operand: ArrayLike, fft_type: FftType | str, fft_length: Dims) -> Array:
 
     Returns:
       A complex array of the shape of ``operand``; its last size is ``n // 2 + 1`` for
-      ``RFFT``. For ``IRFFT`` a real array whose last size is n.
+      ``RFFT`` (0 if n is). For ``IRFFT`` a real array whose last size is n.
 
     Raises:
       TypeError: if ``operand`` has the wrong element type or rank.
@@ -64,4 +64,7 @@ def fft(operand: ArrayLike, fft_type: FftType | str, fft_length: Dims) -> Array:
             f"fft: fft_length must fit the last dimensions of operand {x.shape}, which "
             f"would have to be {expected} for {kind.value}, got {lengths}"
         )
+    if real and lengths[-1] == 0:
+        # Of nothing: jax.lax would have one coefficient, and StableHLO none.
+        return lax.complex(x, x)
     return lax.fft(x, kind.to_lax(), lengths)
