@@ -286,17 +286,17 @@ def test_sharded_by_the_compiler_and_explicitly(mesh8):
     ("call", "exception", "message"),
     [
         (
-            lambda: xo.composite_call(3, [X], "f"),
+            lambda: xo.composite_call(3, [X], "my.f"),
             TypeError,
             "composite_call: computation must be callable, got int 3",
         ),
         (
-            lambda: xo.composite_call(jnp.sin, X, "f"),
+            lambda: xo.composite_call(jnp.sin, X, "my.f"),
             TypeError,
             r"composite_call: operands must be a sequence, got float32\[3\]",
         ),
         (
-            lambda: xo.composite_call(jnp.sin, ["x"], "f"),
+            lambda: xo.composite_call(jnp.sin, ["x"], "my.f"),
             TypeError,
             r"composite_call: operands\[0\] must be a jax\.Array.*got str 'x'",
         ),
@@ -311,70 +311,82 @@ def test_sharded_by_the_compiler_and_explicitly(mesh8):
             "composite_call: name must be a text.*, got ''",
         ),
         (
-            lambda: xo.composite_call(jnp.sin, [X], "f", 3),
+            lambda: xo.composite_call(jnp.sin, [X], "gelu"),
+            ValueError,
+            "composite_call: name must be a text of two or more parts.*, got 'gelu'",
+        ),
+        (
+            lambda: xo.composite_call(jnp.sin, [X], "my.gelu-2"),
+            ValueError,
+            "composite_call: name must be a text of two or more parts.*'my.gelu-2'",
+        ),
+        (
+            lambda: xo.composite_call(jnp.sin, [X], "my.f", 3),
             TypeError,
             "composite_call: attributes must be a mapping, a text or None, got int 3",
         ),
         (
-            lambda: xo.composite_call(jnp.sin, [X], "f", "{bad"),
+            lambda: xo.composite_call(jnp.sin, [X], "my.f", "{bad"),
             ValueError,
             r"attributes must be the text of a dictionary, got '\{bad': expected '}'",
         ),
         (
-            lambda: xo.composite_call(jnp.sin, [X], "f", "1 : i64"),
+            lambda: xo.composite_call(jnp.sin, [X], "my.f", "1 : i64"),
             ValueError,
             "attributes must be the text of a dictionary, got '1 : i64'",
         ),
         (
-            lambda: xo.composite_call(jnp.sin, [X], "f", {1: 2}),
+            lambda: xo.composite_call(jnp.sin, [X], "my.f", {1: 2}),
             TypeError,
             "composite_call: attributes must have names as keys, got 1",
         ),
         (
-            lambda: xo.composite_call(jnp.sin, [X], "f", {"a": {2, 3}}),
+            lambda: xo.composite_call(jnp.sin, [X], "my.f", {"a": {2, 3}}),
             TypeError,
             r"composite_call: attributes must hold numbers.*got \{2, 3\}",
         ),
         (
-            lambda: xo.composite_call(jnp.sin, [X], "f", {"a": 1 << 70}),
+            lambda: xo.composite_call(jnp.sin, [X], "my.f", {"a": 1 << 70}),
             OverflowError,
             "composite_call: attributes must hold ints of 64 bits, got 1180",
         ),
         (
-            lambda: xo.composite_call(jnp.sin, [X], "f", None, -1),
+            lambda: xo.composite_call(jnp.sin, [X], "my.f", None, -1),
             ValueError,
             r"composite_call: version must be in \[0, 2\*\*31\), got -1",
         ),
         (
-            lambda: xo.composite_call(jnp.sin, [X], "f", None, 1.5),
+            lambda: xo.composite_call(jnp.sin, [X], "my.f", None, 1.5),
             TypeError,
             "composite_call: version must be an integer, got float 1.5",
         ),
         (
-            lambda: xo.composite_call(lambda x: None, [X], "f"),
+            lambda: xo.composite_call(lambda x: None, [X], "my.f"),
             TypeError,
             "composite_call: computation must return at least one array, got none",
         ),
         (
-            lambda: xo.composite_call(lambda x: "y", [X], "f"),
+            lambda: xo.composite_call(lambda x: "y", [X], "my.f"),
             TypeError,
             "composite_call: computation's results must be.*got str 'y'",
         ),
         (
-            lambda: jax.jit(lambda n: xo.composite_call(lambda x: x * n, [X], "f"))(
+            lambda: jax.jit(lambda n: xo.composite_call(lambda x: x * n, [X], "my.f"))(
                 2.0
             ),
             TypeError,
             r"composite_call: computation must not close over traced.*float32\[\]",
         ),
         (
-            lambda: jax.grad(lambda n: xo.composite_call(lambda: n * 2, [], "f"))(2.0),
+            lambda: jax.grad(lambda n: xo.composite_call(lambda: n * 2, [], "my.f"))(
+                2.0
+            ),
             TypeError,
             r"composite_call: computation must not close over traced.*float32\[\]",
         ),
         (
             lambda: xo.composite_call(
-                lambda x: (jax.debug.print("{}", x), x)[1], [X], "f"
+                lambda x: (jax.debug.print("{}", x), x)[1], [X], "my.f"
             ),
             TypeError,
             "composite_call: computation must have no side effects.*got Debug",
