@@ -496,6 +496,7 @@ DILATED = {
             (TypeError, ValueError),
             r"preferred.*'f33'",
         ),
+        ({"preferred_element_type": "c64"}, TypeError, r"preferred.* got complex64"),
         # A window holds one element at least.
         ({"rhs": np.ones((4, 4, 0), F4)}, ValueError, r".*rhs.*\(4, 4, 0\)"),
         (

@@ -315,6 +315,15 @@ def test_precision_and_preferred_type_are_checked(name):
     for preferred in ("s32", "pred"):
         with pytest.raises(TypeError, match=rf"^{name}: preferred_element_type .*got "):
             call(preferred_element_type=preferred)
+    with pytest.raises(ValueError, match=rf"^{name}: precision_config: .*2 operands"):
+        call(precision_config=("HIGH",) * 3)
+
+
+@pytest.mark.parametrize("preferred", ["s8", "u16", "f16"])
+def test_sums_of_integers_are_not_narrower(preferred):
+    x = np.ones(3, I4)
+    with pytest.raises(TypeError, match=r"^dot: preferred.* narrower than int32"):
+        xo.dot(x, x, preferred_element_type=preferred)
 
 
 # Transformations

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from jax import Array, lax
 
+from .. import types
 from . import checks
 
 # The kinds of element type that hold sums of products of a kind.
@@ -21,6 +22,29 @@ def check_sum_type(operation: str, x: Array, preferred_element_type: Any) -> Non
                 f"{operation}: preferred_element_type must hold sums of {x.dtype}, "
                 f"got {dtype}"
             )
+
+
+def precision(operation: str, precision_config: Any) -> lax.PrecisionLike:
+    """What jax.lax takes as the precision of a product of two operands."""
+
+    def to_lax(config: Any) -> lax.PrecisionLike:
+        return types.PrecisionConfig.coerce(config).to_lax()
+
+    return checks.coerced(to_lax)(operation, "precision_config", precision_config)
+
+
+def check_not_narrower(operation: str, x: Array, preferred_element_type: Any) -> None:
+    """Checks that the preferred type has no fewer bits than ``x``."""
+    if preferred_element_type is None:
+        return
+    bits = checks.bit_width(preferred_element_type)
+    if checks.kind(preferred_element_type) == "c" and checks.kind(x.dtype) != "c":
+        bits //= 2  # those of the real part
+    if bits < checks.bit_width(x.dtype):
+        raise TypeError(
+            f"{operation}: preferred_element_type must not be narrower than "
+            f"{x.dtype}, got {preferred_element_type}"
+        )
 
 
 def product(

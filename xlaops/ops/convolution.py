@@ -493,7 +493,7 @@ def _convolve(
         # jax.lax cannot say it, and this way derivatives and batching need no rules.
         dims = zip(numbers.kernel_spatial_dimensions, window_reversal, strict=True)
         kernel = lax.rev(kernel, [d for d, reverse in dims if reverse])
-    precision = PrecisionConfig.coerce(precision_config).to_lax()
+    precision = products.precision(operation, precision_config)
 
     def multiply(x: Array, kernel: Array, preferred: DTypeLike | None) -> Array:
         return lax.conv_general_dilated(
@@ -546,13 +546,18 @@ def _numbers(
 def _sum_type(operation: str, x: Array, preferred: DTypeLike | None) -> None:
     """Checks that the preferred type holds the sums, and no less than the operand."""
     products.check_sum_type(operation, x, preferred)
-    if preferred is not None and checks.bit_width(preferred) < checks.bit_width(
-        x.dtype
-    ):
+    products.check_not_narrower(operation, x, preferred)
+    # jax.lax has fewer sums of products here than of those of a dot.
+    kind = checks.kind(x.dtype)
+    if preferred is not None and checks.kind(preferred) not in _SUMS[kind]:
         raise TypeError(
-            f"{operation}: preferred_element_type must not be narrower than "
-            f"{x.dtype}, got {preferred}"
+            f"{operation}: preferred_element_type must be a type that jax.lax has "
+            f"convolutions of {x.dtype} in, got {preferred}"
         )
+
+
+# The kinds of element type in which products of a kind are summed.
+_SUMS = {"i": "if", "u": "iuf", "f": "f", "c": "c"}
 
 
 def _dilated_sizes(

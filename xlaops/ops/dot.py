@@ -36,7 +36,8 @@ def dot(
         or what it is made of (``"HIGHEST"``, a pair, ...); None leaves it to the
         backend.
       preferred_element_type: element type to accumulate in and of the result; None is
-        that of the operands (so that a sum of int8 products wraps in int8).
+        that of the operands (so that a sum of int8 products wraps in int8). Only of
+        floating-point operands it may be a narrower one.
 
     Returns:
       An array with the remaining dimensions of ``lhs``, then those of ``rhs``.
@@ -86,7 +87,8 @@ def dot_general(
         or what it is made of (``"HIGHEST"``, a pair, ...); None leaves it to the
         backend.
       preferred_element_type: element type to accumulate in and of the result; None is
-        that of the operands (so that a sum of int8 products wraps in int8).
+        that of the operands (so that a sum of int8 products wraps in int8). Only of
+        floating-point operands it may be a narrower one.
 
     Returns:
       An array with the batch dimensions, in the order given, then the remaining ones of
@@ -135,6 +137,8 @@ def _operands(
             f"{checks.describe(x)} and {checks.describe(y)}.{tip}"
         )
     products.check_sum_type(operation, x, preferred_element_type)
+    if checks.kind(x.dtype) in "iuc":
+        products.check_not_narrower(operation, x, preferred_element_type)
     return x, y
 
 
@@ -169,7 +173,7 @@ def _contract(
                     f"{x.shape[i]} in dimension {i} of lhs {x.shape} and {y.shape[j]} "
                     f"in dimension {j} of rhs {y.shape}"
                 )
-    precision = PrecisionConfig.coerce(precision_config).to_lax()
+    precision = products.precision(operation, precision_config)
 
     def multiply(x: Array, y: Array, preferred: DTypeLike | None) -> Array:
         return lax.dot_general(
