@@ -203,7 +203,8 @@ def max(lhs: ArrayLike, rhs: ArrayLike, broadcast_dimensions: Dims = ()) -> Arra
     """Element-wise maximum.
 
     NaN if either operand is; +0 is larger than -0. Complex numbers are compared by
-    their real parts, then by their imaginary parts.
+    their real parts, then by their imaginary parts; with a NaN in a part that decides,
+    the result is ``rhs``.
 
     Args:
       lhs: array of integer, floating-point, complex or PRED elements.
@@ -240,7 +241,8 @@ def min(lhs: ArrayLike, rhs: ArrayLike, broadcast_dimensions: Dims = ()) -> Arra
     """Element-wise minimum.
 
     NaN if either operand is; -0 is smaller than +0. Complex numbers are compared by
-    their real parts, then by their imaginary parts.
+    their real parts, then by their imaginary parts; with a NaN in a part that decides,
+    the result is ``rhs``.
 
     Args:
       lhs: array of integer, floating-point, complex or PRED elements.
