@@ -178,6 +178,11 @@ def dynamic_reshape(
             f"{name}: dim_sizes must be a sequence of scalars, got "
             f"{checks.describe(dim_sizes)}"
         )
+    if not isinstance(dims_are_dynamic, (Sequence, np.ndarray)):
+        raise TypeError(
+            f"{name}: dims_are_dynamic must be a sequence of bools, got "
+            f"{checks.describe(dims_are_dynamic)}"
+        )
     flags = [
         checks.boolean(name, f"dims_are_dynamic[{i}]", flag)
         for i, flag in enumerate(dims_are_dynamic)

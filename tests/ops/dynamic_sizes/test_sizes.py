@@ -172,6 +172,11 @@ def test_removed_dimension_has_all_elements():
             TypeError,
             r"dims_are_dynamic\[0\] must be",
         ),
+        (
+            lambda x: xo.dynamic_reshape(x, [10], (10,), True),
+            TypeError,
+            "dims_are_dynamic must be a sequence of bools, got bool True",
+        ),
     ],
 )
 def test_arguments_that_do_not_fit(call, error, message):
