@@ -280,6 +280,8 @@ def test_layouts_are_checked():
 
     with pytest.raises(TypeError, match="must be a sequence of shapes"):
         call("f32[2,3]", "f32[2,3]")
+    with pytest.raises(TypeError, match=r"must be a sequence of shapes, got NoneType"):
+        call("f32[2,3]", None)
     with pytest.raises(TypeError, match=r"operands, f32\[2,3\], got f32\[3,2\]"):
         call("f32[2,3]", ["f32[3,2]"])
     with pytest.raises(ValueError, match="without tiles"):
@@ -292,8 +294,9 @@ def test_computation_is_checked():
             "t", [X], computation, "f32[2,3]", api_version=TYPED
         )
 
-    with pytest.raises(TypeError, match="computation must be callable"):
-        call(3)
+    for computation in (3, None):
+        with pytest.raises(TypeError, match="computation must be callable"):
+            call(computation)
     with pytest.raises(TypeError, match="must return an array"):
         call(lambda x: None)
     with pytest.raises(TypeError, match="close over traced"):

@@ -136,6 +136,7 @@ def custom_call_with_computation(
 
     Source: ``xla_builder.h``; ``stablehlo.custom_call``.
     """
+    _check_callable("custom_call_with_computation", computation)
     return _call(
         "custom_call_with_computation", call_target_name, operands, computation, shape,
         None, opaque,
@@ -202,6 +203,7 @@ def custom_call_with_layout(
 
     Source: ``xla_builder.h``; ``stablehlo.custom_call``.
     """
+    _check_shapes("custom_call_with_layout", operand_shapes_with_layout)
     return _call(
         "custom_call_with_layout", call_target_name, operands, None, shape_with_layout,
         operand_shapes_with_layout, opaque,
@@ -267,8 +269,11 @@ def custom_call_with_computation_and_layouts(
 
     Source: ``xla_builder.h``; ``stablehlo.custom_call``.
     """
+    operation = "custom_call_with_computation_and_layouts"
+    _check_callable(operation, computation)
+    _check_shapes(operation, operand_shapes_with_layout)
     return _call(
-        "custom_call_with_computation_and_layouts", call_target_name, operands,
+        operation, call_target_name, operands,
         computation, shape_with_layout, operand_shapes_with_layout, opaque,
         has_side_effect, output_operand_aliasing, literal, schedule, api_version,
     )  # fmt: skip
@@ -492,12 +497,8 @@ def _layout(
 def _operand_layouts(operation: str, written: Any, trees: tuple[Any, ...]) -> Any:
     if written is None:
         return None
+    _check_shapes(operation, written)
     parameter = "operand_shapes_with_layout"
-    if not isinstance(written, (tuple, list)):
-        raise TypeError(
-            f"{operation}: {parameter} must be a sequence of shapes, "
-            f"got {checks.describe(written)}"
-        )
     shapes = [_shape(operation, f"{parameter}[{i}]", s) for i, s in enumerate(written)]
     wanted = [
         _shape(operation, "operands", jax.tree.map(jax.typeof, tree)) for tree in trees
@@ -513,6 +514,14 @@ def _operand_layouts(operation: str, written: Any, trees: tuple[Any, ...]) -> An
         order = _layout(operation, parameter, leaf)
         orders.append(tuple(reversed(range(leaf.rank))) if order is None else order)
     return tuple(orders)
+
+
+def _check_shapes(operation: str, written: Any) -> None:
+    if not isinstance(written, (tuple, list)):
+        raise TypeError(
+            f"{operation}: operand_shapes_with_layout must be a sequence of shapes, "
+            f"got {checks.describe(written)}"
+        )
 
 
 def _opaque(operation: str, value: Any, version: types.CustomCallApiVersion) -> str:
@@ -595,11 +604,6 @@ def _at(tree: Any, index: Sequence[int]) -> int | None:
 def _traced(operation: str, computation: Any, operands: Sequence[Any]) -> Any:
     if computation is None:
         return None
-    if not callable(computation):
-        raise TypeError(
-            f"{operation}: computation must be callable, "
-            f"got {checks.describe(computation)}"
-        )
     program = getattr(computation, "program_shape", None)
     if program is None:
         structs = [jax.ShapeDtypeStruct((), x.dtype) for x in operands]
@@ -613,3 +617,11 @@ def _traced(operation: str, computation: Any, operands: Sequence[Any]) -> Any:
     if not traced.out_avals:
         raise TypeError(f"{operation}: computation must return an array, got none")
     return traced
+
+
+def _check_callable(operation: str, computation: Any) -> None:
+    if not callable(computation):
+        raise TypeError(
+            f"{operation}: computation must be callable, "
+            f"got {checks.describe(computation)}"
+        )
