@@ -15,9 +15,10 @@ from ..core.typing import DTypeLike
 def convert_element_type(operand: ArrayLike, new_element_type: DTypeLike) -> Array:
     """Element-wise conversion of values to another element type.
 
-    Floating-point numbers are rounded to the nearest (ties to even) of a narrower type.
-    To integers they are truncated towards zero; the document leaves what does not fit
-    to the implementation, and XLA saturates there and makes NaN zero. Integers wrap to
+    Floating-point numbers are rounded to the nearest (ties to even) of a narrower type;
+    XLA's CPU backend rounds f64 to bf16 and f16 by way of f32, and so twice. To
+    integers they are truncated towards zero; the document leaves what does not fit to
+    the implementation, and XLA saturates there and makes NaN zero. Integers wrap to
     narrower integers. Conversion to PRED tells what differs from zero; of a complex
     number converted to a real type the real part is kept.
 
