@@ -178,11 +178,11 @@ def _convolution(eq: Equation, output: int) -> Sequence[Maps]:
     batch_groups = params["batch_group_count"]
     of_group = channel
     if groups > 1:
-        of_group = feature // (features // groups) * channels + channel
+        of_group = feature // max(features // groups, 1) * channels + channel
     of_batch = batch
     if batch_groups > 1:
         in_group = lhs[lhs_spec[0]] // batch_groups
-        of_batch = feature // (features // batch_groups) * in_group + batch
+        of_batch = feature // max(features // batch_groups, 1) * in_group + batch
     to_lhs[lhs_spec[0]], to_lhs[lhs_spec[1]] = of_batch, of_group
     to_rhs[rhs_spec[0]], to_rhs[rhs_spec[1]] = feature, channel
     return [
