@@ -20,7 +20,7 @@ class _Starts:
     ) -> None:
         self.runtimes: list[Variable] = []
         self.starts: list[Expression] = []
-        self.known: list[int | None] = []
+        self.bounds: list[tuple[int, int]] = []
         # XLA moves a slice that would end outside of the array back into it.
         self.most = [n - size for n, size in zip(shape, sizes, strict=True)]
         for x, most in zip(indices, self.most, strict=True):
@@ -28,11 +28,12 @@ class _Starts:
             if most == 0 or value is not None:
                 start = 0 if value is None else min(max(int(value), 0), most)
                 self.starts.append(ex.constant(start))
-                self.known.append(start)
+                self.bounds.append((start, start))
                 continue
             self.starts.append(rt(len(self.runtimes)))
-            self.known.append(None)
             self.runtimes.append(runtime(x, (), most))
+            low, high = self.runtimes[-1].bounds
+            self.bounds.append((low, high))
 
     def index_maps(self, shape: tuple[int, ...]) -> list[Maps]:
         """The maps to the indices, which every element reads."""
@@ -70,9 +71,8 @@ def _where_written(
 ) -> list[Maps]:
     """The maps to the offsets: they matter where something may be written."""
     limits = [
-        (d(i), (known, known + size - 1))
-        for i, (known, size) in enumerate(zip(starts.known, update, strict=True))
-        if known is not None
+        (d(i), (low, high + size - 1))
+        for i, ((low, high), size) in enumerate(zip(starts.bounds, update, strict=True))
     ]
     there = related(shape, (), limits=limits)
     return [(there,)] * len(starts.most)
@@ -83,9 +83,8 @@ def _kept(shape: tuple[int, ...], update: Sequence[int], starts: _Starts) -> Map
     results = [d(i) for i in range(len(shape))]
     maps = []
     for i, (n, size) in enumerate(zip(shape, update, strict=True)):
-        known = starts.known[i]
-        first = starts.most[i] if known is None else known
-        last = size - 1 if known is None else known + size - 1
+        least, first = starts.bounds[i]
+        last = least + size - 1
         if first > last:
             # No element lies in the slice for every offset.
             return (identity(shape),)
