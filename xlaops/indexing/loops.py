@@ -162,7 +162,7 @@ def _powers(
         if _is_same(found[-1], following):
             return found
         if len(found) > MAX_POWERS:
-            return [_closure(body, shapes)]
+            return [_doubted(_closure(body, shapes), body, found[0])]
         found.append(following)
 
 
@@ -181,6 +181,19 @@ def _closure(body: Matrix, shapes: Sequence[tuple[int, ...]]) -> Matrix:
         if _is_same(grown, total):
             return total
         total = grown
+
+
+def _doubted(total: Matrix, body: Matrix, unit: Matrix) -> Matrix:
+    """The closure with a reason, but for what every round carries on as it is.
+
+    What is related after some numbers of rounds need not be so after all of them.
+    """
+    return [
+        row
+        if _is_same([carried], [same])
+        else [tuple([m.widened(ALL_ROUNDS) for m in maps]) for maps in row]
+        for row, carried, same in zip(total, body, unit, strict=True)
+    ]
 
 
 def _grown(old: Maps, new: Maps, shape: tuple[int, ...]) -> Maps:
