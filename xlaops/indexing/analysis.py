@@ -90,6 +90,10 @@ class Analysis:
         self, what: str, which: Selector, values: Sequence[Value], names: Sequence[str]
     ) -> Value:
         if isinstance(which, Value):
+            if self.values[which.number : which.number + 1] != (which,):
+                raise ValueError(
+                    f"Analysis: {what} must be an array of this program, got {which!r}"
+                )
             return which
         if isinstance(which, str):
             if which in names:
@@ -115,8 +119,8 @@ class Analysis:
             input: which input, or any other array.
 
         Returns:
-            The maps: an element depends on those that any of them relates to it. None
-            if the output does not depend on the input.
+            The maps: an element depends on those that any of them relates to it. The
+            tuple is empty if the output does not depend on the input.
         """
         made, read = self.output(output), self.input(input)
         return _in_order(self._flow.back(made).get(read, ()))
