@@ -18,12 +18,15 @@ from .primitives.collectives import RULES as COLLECTIVES
 from .primitives.collectives import Mesh
 from .primitives.equation import Equation, Operand
 
-# Collectives over an axis of jax.vmap: then of their operand's own axes.
+# Collectives over an axis of jax.vmap: then of their operand's own axes, by number.
 _FOLDS_OF_BATCHES: Final = {
     "psum": "reduce_sum",
+    "psum_invariant": "reduce_sum",
     "pmax": "reduce_max",
     "pmin": "reduce_min",
 }
+# They yield other numbers each time.
+_DRAWS: Final = frozenset({"rng_uniform", "xlaops_rng"})
 LOOPS: Final = frozenset({"scan", "while"})
 JOIN: Final = "cond"
 PART: Final = "part"
@@ -123,10 +126,6 @@ _MOVES: Final = frozenset(
 )
 
 
-def _bytes(value: Value) -> int:
-    return np.dtype(value.dtype).itemsize
-
-
 def _origin(value: Value, index: tuple[Expression, ...]) -> tuple[Value, Any, Any]:
     """Where an element of an array of integers comes from, and its bounds."""
     bounds = value.bounds
@@ -144,7 +143,10 @@ def _origin(value: Value, index: tuple[Expression, ...]) -> tuple[Value, Any, An
             index = (*index[:axis], ex.constant(at), *index[axis + 1 :])
             value = taken[piece]
         elif node.name in _MOVES and np.dtype(taken[0].dtype).kind in "iu":
-            if taken[0].bounds is None and _bytes(taken[0]) > _bytes(value):
+            if value.bounds is None and (
+                taken[0].bounds is not None
+                or not np.can_cast(taken[0].dtype, value.dtype)
+            ):
                 break  # it may wrap around
             rule = find(node.name)
             assert rule is not None
@@ -170,6 +172,7 @@ class Graph:
       closed: a closed jaxpr.
       bounds: of inputs of integers, by their number, where they are known.
       mesh: the axes over which it is written device by device.
+      fixed: inputs that are constants of a program around it, by their number.
     """
 
     def __init__(
@@ -177,6 +180,7 @@ class Graph:
         closed: Any,
         bounds: Mapping[int, Range] | None = None,
         mesh: Mesh | None = None,
+        fixed: Mapping[int, np.ndarray] | None = None,
     ) -> None:
         self.nodes: list[Node] = []
         self.values: list[Value] = []
@@ -186,6 +190,9 @@ class Graph:
         self.inputs = [self._value(v.aval) for v in closed.jaxpr.invars]
         for i, known in (bounds or {}).items():
             self.inputs[i].bounds = known
+        for i, constant in (fixed or {}).items():
+            self.inputs[i].constant = constant
+            self.inputs[i].bounds = integer_ranges.of_constant(constant)
         self.outputs = self._added(closed.jaxpr, closed.consts, self.inputs)
 
     def _value(self, aval: Any, node: Node | None = None) -> Value:
@@ -234,11 +241,17 @@ class Graph:
         if name == "shard_map":
             return self._devices(eqn, operands)
         fold = _FOLDS_OF_BATCHES.get(name)
-        if fold is not None and not any(isinstance(a, str) for a in params["axes"]):
-            return [
-                self._node(fold, params, [v], [variable.aval]).outputs[0]
-                for v, variable in zip(operands, eqn.outvars, strict=True)
+        if fold is not None and any(isinstance(a, int) for a in params["axes"]):
+            own = tuple([a for a in params["axes"] if isinstance(a, int)])
+            avals = [v.aval for v in eqn.outvars]
+            operands = [
+                self._node(fold, {**params, "axes": own}, [v], [aval]).outputs[0]
+                for v, aval in zip(operands, avals, strict=True)
             ]
+            axes = tuple([a for a in params["axes"] if not isinstance(a, int)])
+            if not axes:
+                return operands
+            return self._node(name, {**params, "axes": axes}, operands, avals).outputs
         key = self._key(eqn, operands)
         if key is not None and key in self._same:
             return self._same[key]
@@ -254,7 +267,12 @@ class Graph:
             for which in ("jaxpr", "cond_jaxpr", "body_jaxpr"):
                 if which in params:
                     known = _of_rounds(node) if which == "jaxpr" else {}
-                    node.bodies[which] = Graph(params[which], known, self._mesh)
+                    fixed = {
+                        i: v.constant
+                        for i, v in enumerate(_given(node, which))
+                        if v.constant is not None
+                    }
+                    node.bodies[which] = Graph(params[which], known, self._mesh, fixed)
         elif name == "name":
             node.outputs[0].name = str(params["name"])
         elif len(avals) == 1:
@@ -285,7 +303,7 @@ class Graph:
 
     def _key(self, eqn: Any, operands: Sequence[Value]) -> Any:
         """What integers are computed from: equal indices are then one value."""
-        if len(eqn.outvars) != 1 or eqn.effects:
+        if len(eqn.outvars) != 1 or eqn.effects or eqn.primitive.name in _DRAWS:
             return None
         dtype = getattr(eqn.outvars[0].aval, "dtype", None)
         if dtype is None or getattr(dtype, "kind", "") not in ("b", "i", "u"):
@@ -330,6 +348,10 @@ class Graph:
             node.outputs = (self._value(x.aval, node),)
             self.nodes.append(node)
             parts += node.outputs
+            if x.aval.shape == v.shape[outer.rank :]:
+                # Every device has all of it.
+                parts[-1].constant = v.constant
+            parts[-1].bounds = v.bounds
         made = self._added(jaxpr, consts, parts)
         self._mesh, self._same = outer, same
         results = []
@@ -341,6 +363,7 @@ class Graph:
     def _choice(self, eqn: Any, operands: list[Value]) -> Sequence[Value]:
         """The branches of a conditional, and operations that choose among results."""
         index, rest = operands[0], operands[1:]
+        before = self._state
         branches = [
             self._added(b.jaxpr, b.consts, rest) for b in eqn.params["branches"]
         ]
@@ -348,6 +371,10 @@ class Graph:
         for variable, *cases in zip(eqn.outvars, *branches, strict=True):
             node = self._node(JOIN, {}, [index, *cases], [variable.aval])
             results.append(node.outputs[0])
+        if self._state is not None and self._state is not before:
+            # What was written depends on which branch ran.
+            node = self._node(JOIN, {}, [index, self._state], [None])
+            self._state = node.outputs[0]
         return results
 
 
@@ -377,6 +404,20 @@ def _bounded(node: Node, aval: Any) -> None:
     made.bounds = integer_ranges.of_result(
         node.name, node.params, [v.bounds for v in node.inputs], aval
     )
+    if any(0 in v.shape for v in node.inputs):
+        # The largest of no integers is the least one that there is.
+        made.bounds = None
+
+
+def _given(node: Node, which: str) -> Sequence[Value]:
+    """What a loop hands to one of its programs in every round, before all else."""
+    if which == "jaxpr":
+        first, _ = scan_counts(node.params)
+        return node.inputs[:first]
+    tests = node.params["cond_nconsts"]
+    if which == "cond_jaxpr":
+        return node.inputs[:tests]
+    return node.inputs[tests : tests + node.params["body_nconsts"]]
 
 
 def _of_rounds(node: Node) -> dict[int, Range]:
@@ -409,7 +450,11 @@ def _of_rounds(node: Node) -> dict[int, Range]:
             if len(steps) == 1 and variable in equation.invars:
                 change = int(steps[0].val) * max(rounds - 1, 0)
                 low, high = min(0, change), max(0, change)
-                found[first + k] = (start[0] + low, start[1] + high)
+                bounds = integer_ranges.fitting(
+                    (start[0] + low, start[1] + high), np.dtype(variable.aval.dtype)
+                )
+                if bounds is not None:
+                    found[first + k] = bounds
     return found
 
 

@@ -13,7 +13,7 @@ _SAME: Final = frozenset(
     {
         *("broadcast_in_dim", "copy", "expand_dims", "reduce_max", "reduce_min"),
         *("reshape", "rev", "slice", "squeeze", "transpose", "dynamic_slice", "sort"),
-        *("cummax", "cummin", "optimization_barrier"),
+        *("cummax", "cummin", "optimization_barrier", "pcast", "pvary"),
     }
 )
 _COMPARISONS: Final = frozenset({"eq", "ge", "gt", "le", "lt", "ne"})
@@ -50,16 +50,20 @@ def of_result(
         found: Range | None = 0, aval.shape[params["dimension"]] - 1
     else:
         found = _computed(name, inputs)
-    if found is None:
-        return None
-    low, high = (0, 1) if dtype.kind == "b" else _limits(dtype)
-    # Integers that do not fit wrap around.
+    return None if found is None else fitting(found, dtype)
+
+
+def fitting(found: Range, dtype: np.dtype) -> Range | None:
+    """Bounds of computed integers, or None if some do not fit: those wrap around.
+
+    Args:
+      found: the bounds, if nothing wraps around.
+      dtype: the type of the integers.
+    """
+    low, high = 0, 1
+    if dtype.kind != "b":
+        low, high = int(np.iinfo(dtype).min), int(np.iinfo(dtype).max)
     return found if low <= found[0] and found[1] <= high else None
-
-
-def _limits(dtype: np.dtype) -> Range:
-    info = np.iinfo(dtype)
-    return int(info.min), int(info.max)
 
 
 def _computed(name: str, inputs: Sequence[Range | None]) -> Range | None:
@@ -77,12 +81,12 @@ def _computed(name: str, inputs: Sequence[Range | None]) -> Range | None:
             return 0, min(most, inputs[0][1])
         return -most, most
     if name == "clamp" and inputs[0] is not None and inputs[2] is not None:
-        # It grows with each of its three operands: what is least is made of the least.
-        low, high = inputs[2]
-        if inputs[1] is not None:
-            high = min(max(inputs[0][1], inputs[1][1]), high)
-            return min(max(inputs[0][0], inputs[1][0]), low), high
-        return min(inputs[0][0], low), high
+        # It is min(max(x, low), high), also where low is more than high.
+        (least_low, most_low), (least_high, most_high) = inputs[0], inputs[2]
+        if inputs[1] is None:
+            return min(least_low, least_high), most_high
+        low, high = max(inputs[1][0], least_low), max(inputs[1][1], most_low)
+        return min(low, least_high), min(high, most_high)
     if any(x is None for x in inputs) or not inputs:
         return None
     ranges = [x for x in inputs if x is not None]
