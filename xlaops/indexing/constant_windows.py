@@ -117,6 +117,8 @@ def scattered(
       vectors: the indices.
       updates: what is written.
     """
+    if params.get("update_jaxpr") is not None:
+        return None  # it computes what is written of what is there
     found = _written(params, operand, vectors, updates)
     if found is None:
         return None

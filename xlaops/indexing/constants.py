@@ -20,7 +20,9 @@ MAX_SIZE: Final = 2**22
 
 
 # Whose results are rounded, if they are floats.
-_ROUNDED: Final = frozenset({"add", "cumsum", "div", "mul", "reduce_sum", "sub"})
+_ROUNDED: Final = frozenset(
+    {"add", "cumsum", "div", "mul", "reduce_sum", "scatter-add", "sub"}
+)
 _WIDE: Final = np.longdouble
 
 
@@ -41,10 +43,15 @@ def of_array(value: Any) -> np.ndarray | None:
     if isinstance(value, Tracer):
         return None
     dtype, size = getattr(value, "dtype", None), getattr(value, "size", 1)
-    if size > MAX_SIZE or (dtype is not None and np.dtype(dtype).kind not in "biuf"):
+    if size > MAX_SIZE:
         return None
-    if dtype is not None and np.dtype(dtype).kind == "f" and size > 1:
-        return None
+    if dtype is not None:
+        try:
+            kind = np.dtype(dtype).kind
+        except TypeError:  # keys of random numbers
+            return None
+        if kind not in "biuf" or (kind == "f" and size > 1):
+            return None
     return np.asarray(value)
 
 
@@ -93,13 +100,30 @@ def _of(function: Callable[..., Any]) -> Callable[..., Any]:
 def _divided(x: np.ndarray, y: np.ndarray) -> Any:
     if x.dtype.kind == "f":
         return x / y
-    # The quotient of integers is rounded towards 0.
-    safe = np.where(y == 0, 1, y)
-    return np.where(y == 0, -1, np.sign(x) * np.sign(safe) * (abs(x) // abs(safe)))
+    # The quotient is rounded towards 0. The least integer has no absolute value.
+    safe = np.where(y == 0, 1, y).astype(y.dtype)
+    below = x // safe
+    is_less = (np.fmod(x, safe) != 0) & ((x < 0) != (safe < 0))
+    ones = np.invert(np.zeros_like(safe))  # -1, or the largest one without a sign
+    return np.where(y == 0, ones, below + is_less)
 
 
 def _remainder(x: np.ndarray, y: np.ndarray) -> Any:
-    return np.where(y == 0, x, np.fmod(x, np.where(y == 0, 1, y)))
+    if x.dtype.kind == "f":
+        return np.fmod(x, y)
+    return np.where(y == 0, x, np.fmod(x, np.where(y == 0, 1, y).astype(y.dtype)))
+
+
+def _converted(params: Any, aval: Any, x: np.ndarray) -> Any:
+    dtype = np.dtype(aval.dtype)
+    x = compact(x)
+    if x.dtype.kind == "f" and dtype.kind in "iu":
+        # What becomes of numbers that do not fit is each backend's own affair.
+        limits, whole = np.iinfo(dtype), np.trunc(x).astype(_WIDE)
+        fits = (whole >= limits.min) & (whole < _WIDE(limits.max) + 1)
+        if not fits.all():
+            return None
+    return x.astype(dtype)
 
 
 def _clamped(low: np.ndarray, x: np.ndarray, high: np.ndarray) -> Any:
@@ -107,7 +131,8 @@ def _clamped(low: np.ndarray, x: np.ndarray, high: np.ndarray) -> Any:
 
 
 def _selected(params: Any, aval: Any, which: np.ndarray, *cases: np.ndarray) -> Any:
-    chosen = compact(which)
+    # Numbers of no case choose the first or the last one.
+    chosen = np.clip(compact(which), 0, len(cases) - 1)
     result = compact(cases[0])
     for i, case in enumerate(cases[1:], 1):
         result = np.where(chosen == i, compact(case), result)
@@ -183,6 +208,19 @@ def _reduced(function: Callable[..., Any]) -> Callable[..., Any]:
     return lambda params, aval, x: function(x, axis=tuple(params["axes"]))
 
 
+def _extremum(function: Callable[..., Any]) -> Callable[..., Any]:
+    # Of nothing numpy knows none.
+    found = _reduced(function)
+    return lambda params, aval, x: found(params, aval, x) if x.size else None
+
+
+def _bits(bitwise: np.ufunc, logical: Callable[..., Any]) -> Callable[..., Any]:
+    of_bools, of_integers = _reduced(logical), _extremum(bitwise.reduce)
+    return lambda params, aval, x: (of_bools if x.dtype == bool else of_integers)(
+        params, aval, x
+    )
+
+
 def _first(function: Callable[..., Any]) -> Callable[..., Any]:
     return lambda params, aval, x: function(x, axis=params["axes"][0])
 
@@ -197,7 +235,7 @@ _functions: Final[dict[str, Callable[..., Any]]] = {
     "ceil": _of(np.ceil),
     "clamp": _of(_clamped),
     "concatenate": lambda p, aval, *xs: np.concatenate(xs, p["dimension"]),
-    "convert_element_type": lambda p, aval, x: x.astype(aval.dtype),
+    "convert_element_type": _converted,
     "copy": _of(np.asarray),
     "cumsum": _cumulative_sum,
     "div": _of(_divided),
@@ -218,10 +256,13 @@ _functions: Final[dict[str, Callable[..., Any]]] = {
     "not": _of(np.invert),
     "or": _of(np.bitwise_or),
     "pad": _padded,
-    "reduce_and": _reduced(np.all),
-    "reduce_max": _reduced(np.max),
-    "reduce_min": _reduced(np.min),
-    "reduce_or": _reduced(np.any),
+    # What says only where an array is, as every operand of another one's does.
+    "pcast": _of(np.asarray),
+    "pvary": _of(np.asarray),
+    "reduce_and": _bits(np.bitwise_and, np.all),
+    "reduce_max": _extremum(np.max),
+    "reduce_min": _extremum(np.min),
+    "reduce_or": _bits(np.bitwise_or, np.any),
     "reduce_sum": _sum,
     "rem": _of(_remainder),
     "reshape": _reshaped,

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+import numpy as np
+
 from ..constants import compact
 from .building import d, identity, related, spread, whole
 from .equation import Equation, Maps, rule
@@ -108,6 +110,8 @@ def _select(eq: Equation, output: int) -> Sequence[Maps]:
     value = compact(value)
     if value.dtype == bool and len(cases) == 2:
         return [(), regions(shape, ~value), regions(shape, value)]
+    # Numbers of no case choose the first or the last one.
+    value = np.clip(value, 0, len(cases) - 1)
     return [(), *[regions(shape, value == i) for i in range(len(cases))]]
 
 
