@@ -90,7 +90,11 @@ class BoundedArray:
         return np.asarray(self.data)[tuple(slice(end) for end in ends)]
 
     def __repr__(self) -> str:
-        shape = str(self.bounded_shape)
+        try:
+            shape = str(self.bounded_shape)
+        except (AttributeError, TypeError):
+            # Of what stands for arrays: specifications, axes of `jax.vmap`, ...
+            return f"BoundedArray({self.data!r}, sizes={self.sizes!r})"
         try:
             sizes = tuple(None if s is None else int(s) for s in self.sizes)
             text = np.array2string(self.valid(), threshold=20, prefix="BoundedArray(")

@@ -35,6 +35,13 @@ def test_traced_text_does_not_fail():
     assert texts[0].startswith("BoundedArray(f32[<=8], sizes=")
 
 
+def test_text_of_what_stands_for_arrays():
+    x = xo.set_dimension_size(jnp.zeros((3, 8)), 5, 1)
+    for text, leaf in (("'a'", "a"), ("0", 0), ("None", None), ("(2,)", (2,))):
+        shown = repr(jax.tree.map(lambda _, leaf=leaf: leaf, x))
+        assert shown == f"BoundedArray({text}, sizes=(None, {text}))"
+
+
 def test_is_a_pytree_with_static_dimensions_in_its_structure():
     x = xo.set_dimension_size(jnp.zeros((3, 8)), 5, 1)
     leaves, structure = jax.tree.flatten(x)
