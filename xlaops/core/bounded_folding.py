@@ -76,10 +76,14 @@ def reduce_window(
     # no difference between padding and what does not count.
     xs = [bounded.masked(x, sizes, i) for x, i in zip(operands, inits, strict=True)]
     positions: list[Array | None] = [None] * len(sizes)
+    extents = window.padded(operands[0].shape)
     for d, size in enumerate(sizes):
         if size is None:
             continue
-        step, base = window.strides[d], window.base_dilations[d]
+        # A longer step than there are elements has one position, as this has; sums with
+        # it would not fit into the type of sizes.
+        step = min(window.strides[d], max(extents[d], 1))
+        base = window.base_dilations[d]
         reach = (window.sizes[d] - 1) * window.dilations[d] + 1
         count = lax.max(size - 1, np.int32(0)) * base + lax.min(size, np.int32(1))
         if not is_same:

@@ -37,9 +37,10 @@ def apply(
       static: the other arguments, in normal form.
     """
     rule = RULES.get(operation)
+    takes_sequence = rule is None or rule is _concat_in_dim
 
     def checked(parameter: str, value: Any) -> Any:
-        if isinstance(value, (tuple, list)):
+        if isinstance(value, (tuple, list)) and takes_sequence:
             return [checked(f"{parameter}[{i}]", x) for i, x in enumerate(value)]
         if type(value) in (bool, int, float, complex):
             return value
@@ -171,6 +172,8 @@ def _concat_in_dim(
     static: Mapping[str, Any],
 ) -> Any:
     (values,) = operands
+    if isinstance(values, BoundedArray):
+        return function(values, **static)  # which refuses it
     data = [bounded.data_of(x) for x in values]
     joined = function(data, **static)  # which checks them
     dimension = static["dimension"]
@@ -248,15 +251,16 @@ def _slice(
         parts = list(
             zip(static["start_indices"], static["limit_indices"], strides, strict=True)
         )
-    sizes = [
-        None
-        if size is None
-        else lax.div(
-            lax.max(lax.min(size, np.int32(limit)) - start, np.int32(0)) + (step - 1),
-            np.int32(step),
-        )
-        for size, (start, limit, step) in zip(x.sizes, parts, strict=True)
-    ]
+    sizes: list[Array | None] = []
+    for size, (start, limit, step) in zip(x.sizes, parts, strict=True):
+        if size is None:
+            sizes.append(None)
+            continue
+        count = lax.max(lax.min(size, np.int32(limit)) - start, np.int32(0))
+        # A longer step than there are elements takes the first one, as this does; the
+        # sum would not fit into the type of sizes.
+        step = min(step, max(limit, 1))
+        sizes.append(lax.div(count + (step - 1), np.int32(step)))
     return bounded.wrapped(result, sizes)
 
 

@@ -134,6 +134,16 @@ def test_reduce_window(n, size, stride, base, dilation, padding):
         check(reduced(bounded(x, (8,))), expected)
 
 
+@pytest.mark.parametrize("padding", ["VALID", "SAME", [(2, 1)]])
+def test_reduce_window_with_a_stride_beyond_the_end(padding):
+    x = floats(3)
+    a = bounded(x, (8,))
+    low = {"VALID": 0, "SAME": 0}.get(str(padding), 2)
+    for stride in (9, 11, 2**31 - 1):
+        y = xo.reduce_window([a], [0.0], xo.add, [2], [stride], padding=padding)
+        check(y, np.array([np.sum(x[: 2 - low])], np.float32))
+
+
 def test_reduce_window_of_matrices():
     x = floats(3, 4)
     y = xo.reduce_window([bounded(x, (5, 6))], [0.0], xo.add, (2, 2), (1, 2), "VALID")

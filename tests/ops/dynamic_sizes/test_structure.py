@@ -92,6 +92,30 @@ def test_slice(n, part):
     check(xo.slice_in_dim(a, start, limit, stride, 1), expected)
 
 
+@pytest.mark.parametrize("stride", [5, 6, 7, 2**31 - 1, 2**31])
+def test_slice_with_a_stride_beyond_the_end(stride):
+    x = floats(4)
+    for start in (0, 1, 5):
+        a = xo.slice(bounded(x, (6,)), (start,), (6,), (stride,))
+        check(a, x[start : start + 1])
+
+
+def test_operands_of_the_wrong_structure_are_named():
+    a = bounded(floats(4), (6,))
+    message = r"^concat_in_dim: operands must be a sequence of arrays, got f32\[<=6\]"
+    with pytest.raises(TypeError, match=message):
+        xo.concat_in_dim(a, 0)
+    for call, parameter in (
+        (lambda: xo.add([a], 1.0), "add: lhs"),
+        (lambda: xo.neg((a,)), "neg: operand"),
+        (lambda: xo.slice([a], (0,), (1,), (1,)), "slice: operand"),
+        (lambda: xo.dot(a, [a]), "dot: rhs"),
+    ):
+        match = rf"^{parameter} must be .* got a (list|tuple) of length 1"
+        with pytest.raises(TypeError, match=match):
+            call()
+
+
 # Sorting
 
 
