@@ -164,6 +164,7 @@ def test_arrays():
         (None, TypeError, "f: xs must be a sequence of arrays, got NoneType None"),
         (1.0, TypeError, "f: xs must be a sequence of arrays, got float 1.0"),
         ("ab", TypeError, "f: xs must be a sequence of arrays, got str 'ab'"),
+        (b"ab", TypeError, "f: xs must be a sequence of arrays, got bytes b'ab'"),
         (
             np.ones((2, 2), F4),
             TypeError,
@@ -310,6 +311,15 @@ def test_ints_too_large_for_a_float_name_the_parameter():
     with pytest.raises(OverflowError, match=r"^f: b .*float32") as caught:
         checks.same_element_type("f", a=jnp.ones(2), b=10**400)
     assert len(str(caught.value)) < 200
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float8_e5m2"])
+@pytest.mark.parametrize("value", [2**64, -(2**70)])
+def test_ints_beyond_64_bits_are_numbers_for_every_float(dtype, value):
+    x = jnp.zeros(2, dtype)
+    with np.errstate(over="ignore"):
+        want = np.array(float(value)).astype(x.dtype)
+    assert checks.same_element_type("f", a=x, b=value)[1] == want
 
 
 def test_floats_overflow_to_infinity_without_a_warning():
@@ -542,6 +552,11 @@ def test_real_number(value):
 def test_real_number_refuses(value):
     with pytest.raises(TypeError, match="op: epsilon must be a real number, got"):
         checks.real_number("op", "epsilon", value)
+
+
+def test_real_number_that_is_too_large_is_named():
+    with pytest.raises(OverflowError, match=r"^op: epsilon must fit into float64, got"):
+        checks.real_number("op", "epsilon", 10**400)
 
 
 def test_traced_real_number_is_explained():

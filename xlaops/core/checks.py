@@ -103,7 +103,9 @@ def array(operation: str, parameter: str, value: Any) -> Array:
 
 def arrays(operation: str, parameter: str, values: Any) -> tuple[Array, ...]:
     """A non-empty sequence of arrays."""
-    if isinstance(values, (Array, np.ndarray, str)) or not isinstance(values, Sequence):
+    if isinstance(values, (Array, np.ndarray, str, bytes)) or not isinstance(
+        values, Sequence
+    ):
         raise TypeError(
             f"{operation}: {parameter} must be a sequence of arrays, "
             f"got {describe(values)}"
@@ -255,6 +257,8 @@ def typed_scalar(operation: str, parameter: str, value: Any, dtype: Any) -> np.n
             )
     with np.errstate(over="ignore", under="ignore"):
         try:
+            if type(value) is int and kind(dtype) == "f":
+                value = float(value)  # types of ml_dtypes take only ints of 64 bits
             return np.asarray(value, dtype)
         except OverflowError:  # an int beyond the largest float of 64 bits
             raise OverflowError(
@@ -349,6 +353,10 @@ def real_number(operation: str, parameter: str, value: Any) -> float:
     if not isinstance(value, (bool, np.bool_, str, bytes)):
         try:
             return float(value)
+        except OverflowError:
+            raise OverflowError(
+                f"{operation}: {parameter} must fit into float64, got {_short(value)}"
+            ) from None
         except TypeError as error:
             _explain_tracer(error, operation, parameter)
     raise TypeError(
