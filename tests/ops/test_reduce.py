@@ -166,6 +166,19 @@ def test_narrow_types(dtype, init):
     np.testing.assert_array_equal(got.astype(np.float32), expected)
 
 
+@pytest.mark.parametrize(("combined", "expected"), [(xo.add, 16), (xo.max, 8)])
+def test_a_type_that_has_no_zero(combined, expected):
+    """Nor infinity: no initial value adds nothing, and the largest is a number."""
+    dtype = jnp.dtype("float8_e8m0fnu")
+    x = jnp.asarray(np.array([[2, 4, 8]] * 2, np.float32), dtype)
+    start = jnp.asarray(2, dtype)
+    got = xo.reduce([x], [start], combined, [1])
+    window = xo.reduce_window([x], [start], combined, [1, 3], [1, 1], "VALID")
+    assert got.dtype == window.dtype == dtype
+    assert got.astype(np.float32).tolist() == [expected] * 2
+    assert window.astype(np.float32).tolist() == [[expected]] * 2
+
+
 @pytest.mark.parametrize("dtype", ["int4", "uint4", "uint8", "int16", "uint32"])
 @pytest.mark.parametrize("init", [0, 6])
 def test_bits_of_narrow_integers(dtype, init):

@@ -149,7 +149,8 @@ def identity_of(pattern: str, dtype: Any) -> np.ndarray | None:
     """The value that changes nothing in a computation of one operation."""
     kind = checks.kind(dtype)
     if pattern in ("add", "mul"):
-        return np.array(pattern == "mul", dtype)
+        identity = np.array(pattern == "mul", dtype)
+        return None if kind == "f" and np.isnan(identity) else identity
     if pattern in ("and", "or", "xor") and kind in "biu":
         zero = np.zeros((), dtype)
         return np.invert(zero) if pattern == "and" else zero
@@ -171,6 +172,8 @@ def _of_lax(operands: Sequence[Array], computation: Computation) -> Any:
     reducer, kinds = _OF_LAX.get(pattern, (None, ""))
     if pattern in ("and", "or", "xor") and dtype in mixing.NARROW:
         return None  # which those of jax.lax refuse
+    if pattern in ("add", "max", "min") and identity_of("add", dtype) is None:
+        return None  # those of jax.lax begin with a zero or infinity that is not there
     return reducer if checks.kind(dtype) in kinds else None
 
 

@@ -312,8 +312,11 @@ def reduce_window(
 def _of_lax(operands: Sequence[Array], pattern: str, window: Window) -> bool:
     """Whether jax.lax has the operation, with its derivatives."""
     _, kinds = _OF_LAX.get(pattern, (None, ""))
+    dtype = operands[0].dtype
+    if checks.kind(dtype) not in kinds or folding.identity_of(pattern, dtype) is None:
+        return False
     dilated = any(d > 1 for d in (*window.base_dilations, *window.dilations))
-    return checks.kind(operands[0].dtype) in kinds and (pattern == "add" or not dilated)
+    return pattern == "add" or not dilated
 
 
 def _windows_of_lax(x: Array, pattern: str, window: Window) -> Array:
