@@ -16,10 +16,8 @@ the manual axes of `jax.shard_map` or `jax.pmap`, and 0 in all other programs.
 
 from typing import Any
 
-import jax
-
 from . import types
-from .core import checks, host_queues
+from .core import checks, compat, host_queues
 from .core.host_queues import HostQueue as HostQueue
 from .core.host_queues import Item as Item
 from .core.host_queues import QueueClosedError as QueueClosedError
@@ -179,6 +177,11 @@ def flush() -> None:
     JAX runs programs in the background: without it the host may look into a queue
     before a program has written. Only programs called by this thread count.
 
+    Raises:
+      jax.errors.JaxRuntimeError: if one of them has failed. On several devices those
+        that are called after one that failed end with its error, until this has raised
+        it.
+
     Example:
       >>> import jax
       >>> import xlaops as xo
@@ -187,7 +190,7 @@ def flush() -> None:
       >>> print(*xo.effects.outfeed_queue().drain())
       2.0
     """
-    jax.effects_barrier()
+    compat.effects_barrier()
 
 
 def _channel_queue(

@@ -54,6 +54,9 @@ from jax._src.dispatch import (
     prim_requires_devices_during_lowering as _lowered_for_devices,
 )
 
+# See effects_barrier.
+from jax._src.dispatch import runtime_tokens as _tokens_of_programs
+
 
 class _ForeignEffect(_effects.Effect):
     def __str__(self) -> str:
@@ -110,6 +113,23 @@ def new_primitive(name: str) -> Primitive:
     primitive = Primitive(f"xlaops_{name}")
     primitive.def_impl(functools.partial(xla.apply_primitive, primitive))
     return primitive
+
+
+def effects_barrier() -> None:
+    """`jax.effects_barrier`, after whose error programs with effects run again.
+
+    JAX 0.10 keeps the token of a program that failed and gives it to the next one: on
+    several devices, all that follow then end with the same error. That of 0.12 forgets
+    it here, and raises a group where devices failed differently, of which this raises
+    the first. Drop the former when 0.12 is the oldest supported.
+    """
+    try:
+        jax.effects_barrier()
+    except jax.errors.JaxRuntimeError:
+        _tokens_of_programs.clear()
+        raise
+    except ExceptionGroup as errors:
+        raise errors.exceptions[0] from None
 
 
 def needs_devices(primitive: Primitive) -> None:

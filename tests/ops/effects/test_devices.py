@@ -66,6 +66,23 @@ def test_devices_are_numbered_along_all_manual_axes():
     assert np.asarray(got).tolist() == [[0, 1, 2, 3], [4, 5, 6, 7]]
 
 
+def test_programs_on_devices_go_on_after_an_error_that_flush_has_raised(mesh8):
+    fx.configure(timeout=0.05)
+    f = jax.jit(
+        jax.shard_map(
+            lambda: xo.infeed("f32[1]"), mesh=mesh8, in_specs=(), out_specs=P("i")
+        )
+    )
+    for _ in range(2):
+        with pytest.raises(jax.errors.JaxRuntimeError, match="stayed empty"):
+            jax.block_until_ready(f())
+        with pytest.raises(jax.errors.JaxRuntimeError, match="stayed empty"):
+            fx.flush()
+        for device in range(8):
+            feed([np.full(1, device, np.float32)], device)
+        assert np.asarray(f()).tolist() == list(range(8))
+
+
 def test_pmap():
     for device in range(4):
         feed([10.0 * device], device)
