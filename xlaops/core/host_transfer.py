@@ -185,7 +185,8 @@ def _device_number(axes: frozenset[str]) -> Any:
 def _raise_original(error: Exception) -> None:
     """Raises the error of a callback that another error speaks of, if there is one."""
     text = str(error)
-    for original in reversed(_errors):
+    # A copy: other programs may fail meanwhile.
+    for original in reversed(tuple(_errors)):
         if str(original) in text:
             raise type(original)(str(original)) from None
 

@@ -13,7 +13,7 @@ from ops.effects.items import feed, numbers
 
 import xlaops as xo
 from xlaops import effects as fx
-from xlaops.core import host_queues
+from xlaops.core import host_queues, host_transfer
 
 # Errors when it runs
 
@@ -65,6 +65,25 @@ def test_programs_go_on_after_an_error():
             jax.block_until_ready(f(0.0))
         feed([1.0, 2.0, 3.0])
         assert float(f(0.0)) == 6
+
+
+def test_an_error_is_found_while_other_programs_fail():
+    class FailingError(TimeoutError):
+        def __str__(self):
+            host_transfer._errors.append(TimeoutError("of another program"))
+            return "of this one"
+
+    before = tuple(host_transfer._errors)
+    host_transfer._errors.clear()
+    host_transfer._errors.extend(
+        [FailingError(), TimeoutError("of a third"), FailingError()]
+    )
+    try:
+        with pytest.raises(TimeoutError, match=r"^of a third$"):
+            host_transfer._raise_original(RuntimeError("INTERNAL: of a third"))
+    finally:
+        host_transfer._errors.clear()
+        host_transfer._errors.extend(before)
 
 
 def test_close_ends_a_program_that_waits():
