@@ -310,15 +310,22 @@ def test_sharded_by_the_compiler_and_explicitly(mesh8):
             ValueError,
             "composite_call: name must be a text.*, got ''",
         ),
-        (
-            lambda: xo.composite_call(jnp.sin, [X], "gelu"),
-            ValueError,
-            "composite_call: name must be a text of two or more parts.*, got 'gelu'",
-        ),
-        (
-            lambda: xo.composite_call(jnp.sin, [X], "my.gelu-2"),
-            ValueError,
-            "composite_call: name must be a text of two or more parts.*'my.gelu-2'",
+        *(
+            (
+                lambda name=name: xo.composite_call(jnp.sin, [X], name),
+                ValueError,
+                "composite_call: name must be a text.* with a namespace before a dot",
+            )
+            for name in (
+                "f",
+                "my.",
+                ".f",
+                "1.f",
+                "my.f\n",
+                "my.\u00fc",
+                "my f.g",
+                "a..b",
+            )
         ),
         (
             lambda: xo.composite_call(jnp.sin, [X], "my.f", 3),

@@ -15,8 +15,8 @@ from ..core import checks, compat, composites
 
 T = TypeVar("T")
 
-# What StableHLO's verifier takes for the name of a composite.
-_NAME = re.compile(r"[a-zA-Z][a-zA-Z0-9_]*([.][a-zA-Z0-9_$]+)+", re.ASCII)
+# What StableHLO takes for the name of a composite.
+_NAME = re.compile(r"[a-zA-Z][a-zA-Z0-9_]*(\.[a-zA-Z0-9_$]+)+")
 
 
 def call(computation: Callable[..., T], operands: Sequence[Any]) -> T:
@@ -73,7 +73,7 @@ def composite_call(
         of arrays. It has no side effects, and takes no traced value from around it:
         that would be an operand which the composite does not name.
       operands: N arrays; N may be 0.
-      name: the composite's name, in a namespace: such as ``"my.gelu"``.
+      name: the composite's name, such as ``"my.gelu"``.
       attributes: what a backend should know beyond the operands: the text of a
         dictionary of MLIR (``"{axis = 1 : i64}"``) or a mapping, of which ints and
         floats have 64 bits, and numpy's numbers and arrays their own types; None is
@@ -87,8 +87,9 @@ def composite_call(
       TypeError: if an argument is of another kind, if an operand is no array, if
         ``computation`` closes over traced values, has side effects, communicates
         between devices or returns no array.
-      ValueError: if ``attributes`` is text of something else, ``name`` is not of that
-        form, or ``version`` is negative or does not fit into 32 bits.
+      ValueError: if ``attributes`` is text of something else, ``name`` has no namespace
+        or holds anything but ASCII letters, digits, ``_`` and ``$``, or ``version`` is
+        negative or does not fit into 32 bits.
 
     Example:
       >>> import jax, jax.numpy as jnp
@@ -118,11 +119,13 @@ def composite_call(
         checks.array("composite_call", f"operands[{i}]", x)
         for i, x in enumerate(operands)
     ]
-    if not isinstance(name, str) or not _NAME.fullmatch(name):
-        error = ValueError if isinstance(name, str) else TypeError
-        raise error(
-            f"composite_call: name must be a text of two or more parts such as "
-            f"'my.gelu', of letters, digits and underscores, got {name!r}"
+    if not isinstance(name, str):
+        raise TypeError(f"composite_call: name must be a text, got {name!r}")
+    if not _NAME.fullmatch(name):
+        raise ValueError(
+            f"composite_call: name must be a text of ASCII letters, digits and "
+            f"underscores with a namespace before a dot, such as 'my.gelu', got "
+            f"{name!r}"
         )
     number = checks.integer("composite_call", "version", version)
     if not 0 <= number < 2**31:
