@@ -15,6 +15,7 @@ from typing import Any
 import jax
 import numpy as np
 from jax._src import config
+from jax._src import dispatch as _dispatch
 from jax.core import ShapedArray as ShapedArray
 from jax.core import Tracer as Tracer
 from jax.core import eval_jaxpr as eval_jaxpr
@@ -53,9 +54,6 @@ from jax._src import effects as _effects
 from jax._src.dispatch import (
     prim_requires_devices_during_lowering as _lowered_for_devices,
 )
-
-# See effects_barrier.
-from jax._src.dispatch import runtime_tokens as _tokens_of_programs
 
 
 class _ForeignEffect(_effects.Effect):
@@ -113,23 +111,6 @@ def new_primitive(name: str) -> Primitive:
     primitive = Primitive(f"xlaops_{name}")
     primitive.def_impl(functools.partial(xla.apply_primitive, primitive))
     return primitive
-
-
-def effects_barrier() -> None:
-    """`jax.effects_barrier`, after whose error programs with effects run again.
-
-    JAX 0.10 keeps the token of a program that failed and gives it to the next one: on
-    several devices, all that follow then end with the same error. That of 0.12 forgets
-    it here, and raises a group where devices failed differently, of which this raises
-    the first. Drop the former when 0.12 is the oldest supported.
-    """
-    try:
-        jax.effects_barrier()
-    except jax.errors.JaxRuntimeError:
-        _tokens_of_programs.clear()
-        raise
-    except ExceptionGroup as errors:
-        raise errors.exceptions[0] from None
 
 
 def needs_devices(primitive: Primitive) -> None:
@@ -286,6 +267,23 @@ def check_vma() -> bool:
     behind in the program. Needed until one does.
     """
     return config._check_vma.value
+
+
+def effects_barrier() -> None:
+    """`jax.effects_barrier`, after whose error programs with effects run again.
+
+    JAX 0.10 keeps the token of a program that failed and gives it to the next one: on
+    several devices, all that follow then end with the same error. That of 0.12 forgets
+    it here, and raises a group where devices failed differently, of which this raises
+    the first. Drop the former when 0.12 is the oldest supported.
+    """
+    try:
+        jax.effects_barrier()
+    except jax.errors.JaxRuntimeError:
+        _dispatch.runtime_tokens.clear()
+        raise
+    except ExceptionGroup as errors:
+        raise errors.exceptions[0] from None
 
 
 def without_mesh() -> contextlib.AbstractContextManager[Any]:
