@@ -10,6 +10,7 @@ from collectives.contexts import (
     KINDS,
     assert_same,
     collectives,
+    mesh,
     named,
     one,
     written,
@@ -200,6 +201,60 @@ def test_an_empty_slice_hides_nothing():
         [[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]] * 2,
     )
     np.testing.assert_array_equal(of_out, [[0, 0, 0, 4, 5, 6], [1, 2, 3, 4, 5, 6]])
+
+
+# Along one axis of a mesh, with operands of which some vary along the other
+
+
+def transposed(x, shift, out):
+    """Row k goes to member k + shift along "b", where it is the sender's."""
+    ones = jnp.ones(4, np.int32)
+    starts = (jnp.arange(4, dtype=np.int32) + shift) % 4
+    place = ones * jax.lax.axis_index("b")
+    return ragged_all_to_all(x, starts, ones, out, place, ones, axis_name="b")
+
+
+@pytest.mark.parametrize("which", ["input", "offsets"])
+def test_what_varies_along_another_axis_is_no_result_of_all(which):
+    along = {name: P("a") if name == which else P() for name in ("input", "offsets")}
+
+    def f(x, shift):
+        return transposed(x[0], shift[0], jnp.zeros(4, np.float32))
+
+    program = jax.shard_map(
+        f,
+        mesh=mesh(("a", 2), ("b", 4)),
+        in_specs=(along["input"], along["offsets"]),
+        out_specs=P("b"),
+    )
+    with pytest.raises(ValueError, match="out_specs"):
+        jax.eval_shape(program, np.zeros((2, 4), np.float32), np.zeros(2, np.int32))
+
+
+def test_derivatives_where_only_the_input_varies_along_another_axis(rng):
+    grid, both = mesh(("a", 2), ("b", 4)), P(("a", "b"))
+    f = jax.shard_map(
+        lambda x, out: transposed(x[0], 0, out)[None],
+        mesh=grid,
+        in_specs=(both, P()),
+        out_specs=both,
+    )
+    x, out = rng.normal(size=(8, 4)), rng.normal(size=5)
+    x, out = x.astype(np.float32), out.astype(np.float32)
+    weights = rng.normal(size=(8, 5)).astype(np.float32)
+
+    def swapped(x):
+        return x.reshape(2, 4, 4).swapaxes(1, 2).reshape(8, 4)
+
+    expected = np.concatenate([swapped(x), np.full((8, 1), out[4])], 1)
+    result, tangent = jax.jit(lambda *v: jax.jvp(f, v, v))(x, out)
+    assert_same(result, expected)
+    assert_same(tangent, expected)
+    loss = jax.grad(lambda *v: (f(*v) * weights).sum(), (0, 1))
+    of_x, of_out = jax.jit(loss)(x, out)
+    assert_same(of_x, swapped(weights[:, :4]))
+    total = np.array([0, 0, 0, 0, weights[:, 4].sum()], np.float32)
+    assert_same(of_out, total, rtol=1e-5)
 
 
 # Element types, programs, errors

@@ -8,8 +8,15 @@ from jax import Array, lax
 from jax.typing import ArrayLike
 
 from ..core import checks
-from ..core.compat import ad, batching, mlir, new_primitive, result_type_like
-from ..core.primitive import sharding_like, whole
+from ..core.compat import (
+    ad,
+    batching,
+    mlir,
+    new_primitive,
+    result_type_like,
+    varying_axes,
+)
+from ..core.primitive import equally_varying, sharding_like, varying_over, whole
 from ..core.regions import batch_size, batch_to_front
 from ..core.typing import AxisNames, ChannelHandleLike, ReplicaGroupsLike
 from . import axes as mapped
@@ -111,7 +118,10 @@ def ragged_all_to_all(
         recv_sizes=recv_sizes,
     )
     sharding = sharding_like(out)
-    operands = [mapped.vary(whole(v), who.axes) for v in (x, out, *described)]
+    # What any of them varies over the result does, whose type is that of the output.
+    operands = equally_varying(
+        *(mapped.vary(whole(v), who.axes) for v in (x, out, *described))
+    )
     exchange = _ragged_p.bind if who.are_native else _looked_up
     result = exchange(*operands, axes=who.axes, groups=who.groups)
     return result if sharding is None else jax.sharding.reshard(result, sharding)
@@ -221,11 +231,9 @@ def _ragged_type(x: Any, out: Any, *described: Any, axes: Axes, groups: Groups) 
 
 def _ragged_jvp(primals: Any, tangents: Any, *, axes: Axes, groups: Groups) -> Any:
     result = _ragged_p.bind(*primals, axes=axes, groups=groups)
-    moved = [
-        mapped.vary(ad.instantiate_zeros(tangent), axes) for tangent in tangents[:2]
-    ]
-    tangent = _ragged_p.bind(*moved, *primals[2:], axes=axes, groups=groups)
-    return result, tangent
+    moved = (ad.instantiate_zeros(tangent) for tangent in tangents[:2])
+    operands = equally_varying(*moved, *primals[2:])
+    return result, _ragged_p.bind(*operands, axes=axes, groups=groups)
 
 
 def _ragged_transpose(
@@ -240,9 +248,10 @@ def _ragged_transpose(
     if isinstance(cotangent, ad.Zero):
         found = [ad.Zero(aval) for aval in avals]
     else:
-        zeros = [
-            mapped.vary(jnp.zeros(aval.shape, cotangent.dtype), axes) for aval in avals
-        ]
+        zeros = varying_over(
+            varying_axes(cotangent),
+            *(jnp.zeros(aval.shape, cotangent.dtype) for aval in avals),
+        )
         _, pull = jax.vjp(
             lambda x, out: _looked_up(x, out, *described, axes=axes, groups=groups),
             *zeros,
