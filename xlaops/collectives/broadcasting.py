@@ -120,6 +120,7 @@ def _of_several(
     is_dynamic = checks.boolean(operation, "has_dynamic_root", has_dynamic_root)
     who = _participants(replica_groups, channel_id, axis_name, partition_axes)
     arrays = checks.arrays(operation, "operands", operands)
+    checks.numbers(operation, "operands", arrays)
     if not is_dynamic:
         return exchange.of_each(
             operation, tuple(arrays), lambda x: broadcast(x, who), who.axes

@@ -131,9 +131,12 @@ def all_gather_tuple(
     Source: ``AllGatherTuple`` of ``xla_builder.h``, a form of *AllGather* in XLA's
     Operation semantics; ``stablehlo.all_gather``.
     """
+    operation = "all_gather_tuple"
+    arrays = checks.arrays(operation, "operands", operands)
+    checks.numbers(operation, "operands", arrays)
     return _all_gather(
-        "all_gather_tuple",
-        checks.arrays("all_gather_tuple", "operands", operands),
+        operation,
+        arrays,
         all_gather_dimension,
         shard_count,
         replica_groups,

@@ -107,9 +107,11 @@ def multi_collective_permute(
     *CollectivePermute* in XLA's Operation semantics; ``stablehlo.collective_permute``.
     """
     operation = "multi_collective_permute"
+    arrays = checks.arrays(operation, "operands", operands)
+    checks.numbers(operation, "operands", arrays)
     return permute(
         operation,
-        checks.arrays(operation, "operands", operands),
+        arrays,
         source_target_pairs,
         channel_id,
         None,
