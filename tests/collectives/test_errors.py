@@ -323,6 +323,46 @@ def test_operands_are_arrays(name):
         traced(lambda x: call(jax.random.key(0)))
 
 
+BOUNDED = {
+    **{
+        name: CALLS[name] for name in ("all_gather", "all_to_all", "collective_permute")
+    },
+    "collective_broadcast": xo.collective_broadcast,
+    "all_reduce": lambda x: xo.all_reduce(x, xo.add),
+    "cross_replica_sum": xo.cross_replica_sum,
+    "reduce_scatter": lambda x: xo.reduce_scatter(x, xo.add, 0),
+}
+
+
+@pytest.mark.parametrize("name", BOUNDED)
+def test_operands_have_static_sizes(name):
+    """The size of a BoundedArray is data of a pytree, and would be added up."""
+    with raises(TypeError, f"{name}: operand must be an array of static size"):
+        traced(lambda x: BOUNDED[name](xo.set_dimension_size(x, 3, 0)))
+    with raises(TypeError, f"{name}: operand[1] must be an array of static size"):
+        traced(lambda x: BOUNDED[name]((x, xo.set_dimension_size(x, 3, 0))))
+
+
+@pytest.mark.parametrize(
+    ("name", "call"),
+    [
+        ("all_gather_tuple", lambda xs: xo.all_gather_tuple(xs, 0)),
+        (
+            "multi_collective_permute",
+            lambda xs: xo.multi_collective_permute(xs, [(0, 1)]),
+        ),
+        ("collective_broadcast", lambda xs: xo.collective_broadcast(operands=xs)),
+        (
+            "collective_broadcast",
+            lambda xs: xo.collective_broadcast([*xs, 0], has_dynamic_root=True),
+        ),
+    ],
+)
+def test_operands_are_numbers(name, call):
+    with raises(TypeError, f"{name}: operands[1] must be an array of pred or"):
+        traced(lambda x: call([x, jax.random.key(0)]))
+
+
 def test_operands_are_a_sequence():
     for name in ("all_gather_tuple", "multi_collective_permute"):
         argument = 0 if name == "all_gather_tuple" else [(0, 1)]

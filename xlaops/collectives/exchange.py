@@ -13,6 +13,7 @@ import numpy as np
 from jax import Array, lax
 
 from ..core import checks, compat
+from ..core.bounded import BoundedArray
 from ..core.compat import ad, batching, mlir, new_primitive
 from ..core.primitive import (
     equally_varying,
@@ -35,7 +36,10 @@ def of_each(
     """
     if operand is None:
         checks.array(operation, "operand", operand)
-    leaves, tree = jax.tree.flatten(operand)
+    # The size of a BoundedArray, a leaf of it, is none that could be sent or added up.
+    leaves, tree = jax.tree.flatten(
+        operand, is_leaf=lambda value: isinstance(value, BoundedArray)
+    )
     alone = tree == jax.tree.structure(0)
     results = []
     for i, leaf in enumerate(leaves):
