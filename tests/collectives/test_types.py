@@ -5,7 +5,7 @@ import jax.numpy as jnp
 import ml_dtypes
 import numpy as np
 import pytest
-from collectives.contexts import KINDS, mesh, named
+from collectives.contexts import KINDS, mesh, named, sizes
 from jax import lax
 from jax.sharding import AxisType, NamedSharding
 from jax.sharding import PartitionSpec as P
@@ -322,6 +322,33 @@ def test_split_along_explicit_axes(name, check_vma, rng):
             results.append(gradient)
     # Where it is split changes nothing.
     np.testing.assert_allclose(results[0], results[1], rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("groups", "spec"),
+    [
+        ([[0, 3], [2, 1]], P("i")),  # in blocks
+        ([[0], [3, 1, 2]], P("i")),
+        ([[0], [3, 1, 2]], P("i", "x")),
+    ],
+)
+def test_derivatives_beside_explicit_axes(groups, spec, rng):
+    """Where XLA gathers blocks, and where all gather and take what is their own."""
+    grid = jax.make_mesh((4, 2), ("i", "x"), axis_types=(AxisType.Explicit,) * 2)
+    x = rng.integers(1, 5, (4, 6)).astype(np.float32)
+    mapped = jax.shard_map(
+        lambda v: xo.all_reduce(v[0], lambda a, b: a * b, groups)[None],
+        in_specs=P("i"),
+        out_specs=P("i"),
+        axis_names={"i"},
+    )
+    with jax.set_mesh(grid), sizes(_SMALL=0):
+        program = jax.jit(jax.value_and_grad(lambda v: mapped(v).sum()))
+        total, gradient = program(jax.device_put(x, spec))
+    product = np.stack([x[g].prod(0) for r in range(4) for g in groups if r in g])
+    times = np.array([[len(g)] for r in range(4) for g in groups if r in g])
+    assert total == product.sum()
+    np.testing.assert_allclose(gradient, times * product / x, rtol=1e-5)
 
 
 SYMBOLIC = {

@@ -137,23 +137,3 @@ def lookup(table: np.ndarray, axes: Axes) -> Array:
         return jnp.asarray(table[0])
     entries = vary(jnp.asarray(table), axes)
     return lax.dynamic_index_in_dim(entries, index(axes), keepdims=False)
-
-
-def gathered(x: Array, axes: Axes, *, same: bool = False) -> Array:
-    """The arrays of all replicas, stacked in the order of their ids.
-
-    With ``same`` the result is typed as not varying over the axes, which it does not.
-
-    The one way to communicate that works along every kind of axis and any mix of them:
-    axis by axis, for jax.lax has no gather over axes of `jax.vmap` and of the mesh.
-    """
-    count = 1
-    shape = x.shape
-    manual = manual_axes()
-    for axis in reversed(axes):
-        count *= size((axis,))
-        if axis in manual:
-            x = lax.all_gather(x, axis, axis=0, tiled=False, to=variation(same))
-        else:
-            x = vmapped.stacked(x, axis, size((axis,)))
-    return x.reshape(count, *shape)

@@ -26,6 +26,7 @@ from .exchange import (
     blocks,
     choose,
     choose_rows,
+    gather,
     members,
     permuted,
     received,
@@ -295,14 +296,10 @@ def _padded(x: Array, multiple: int) -> Array:
 
 def _gathered(x: Array, who: Participants) -> Array:
     """The vectors of all members, one behind the other."""
-    y = lax.all_gather(
-        sendable(x),
-        who.axes,
-        tiled=True,
-        axis_index_groups=who.groups.for_lax,
-        to=mapped.variation(who.groups.are_whole),
-    )
-    return received(y, x.dtype)
+    to = mapped.variation(who.groups.are_whole)
+    if to == "varying":
+        return gather(x, who, 0)
+    return received(lax.all_gather(sendable(x), who.axes, tiled=True, to=to), x.dtype)
 
 
 def _fold(

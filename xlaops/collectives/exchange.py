@@ -1,7 +1,7 @@
 """What collectives are made of: the arrays of a group, and blocks for its members.
 
 Each function uses XLA's own collective where it has one for the participants, and
-otherwise `axes.gathered`, of which every replica takes what is its own.
+otherwise `gathered`, of which every replica takes what is its own.
 """
 
 from collections.abc import Callable
@@ -23,6 +23,7 @@ from ..core.primitive import (
     whole_along,
 )
 from . import axes as mapped
+from . import vmapped
 from .axes import Axes
 from .groups import Groups, Ids, Participants
 
@@ -78,34 +79,61 @@ def members(x: Array, who: Participants, *, same: bool = False) -> Array:
     if groups.size == 1 and not same:
         return x[None]
     y = sendable(x)
-    to = mapped.variation(same)
-    if who.are_native and to == "varying" and not mapped.can_scatter_sums():
-        y = _gather.bind(y[None], axes=axes, groups=groups, dimension=0)
-    elif who.are_native and (is_split(y) or not isinstance(y.size, int)):
-        # Of what is not tiled JAX has a wrong type where it is split, and no lowering
-        # where dimensions are symbols of `jax.export`.
-        y = lax.all_gather(
-            y[None],
-            axes,
-            axis=0,
-            tiled=True,
-            axis_index_groups=groups.for_lax,
-            to=to,
-        )
-    elif who.are_native:
-        y = lax.all_gather(
-            y,
-            axes,
-            axis=0,
-            tiled=False,
-            axis_index_groups=groups.for_lax,
-            to=to,
-        )
+    if who.are_native:
+        y = _stacked(y, axes, groups, same)
     else:
-        y = mapped.gathered(y, axes, same=same)
+        y = gathered(y, axes, same=same)
         if not groups.are_whole:
-            y = jnp.take(y, mapped.lookup(groups.members, axes), axis=0, mode="clip")
+            y = _rows_at(y, mapped.lookup(groups.members, axes))
     return received(y, x.dtype)
+
+
+def gathered(x: Array, axes: Axes, *, same: bool = False) -> Array:
+    """The arrays of all replicas, stacked in the order of their ids.
+
+    With ``same`` the result is typed as not varying over the axes, which it does not.
+
+    The one way to communicate that works along every kind of axis and any mix of them:
+    axis by axis, for jax.lax has no gather over axes of `jax.vmap` and of the mesh.
+    """
+    count = 1
+    shape = x.shape
+    for axis in reversed(axes):
+        n = mapped.size((axis,))
+        if mapped.are_manual((axis,)):
+            everyone = Groups((tuple(range(n)),), n)
+            x = _stacked(x, (axis,), everyone, same)
+        else:
+            x = vmapped.stacked(x, axis, n)
+        count *= n
+    return x.reshape(count, *shape)
+
+
+def _stacked(x: Array, axes: Axes, groups: Groups, same: bool) -> Array:
+    """The arrays of groups that XLA can gather, stacked."""
+    to = mapped.variation(same)
+    if to == "varying" and not mapped.can_scatter_sums():
+        return _gather.bind(x[None], axes=axes, groups=groups, dimension=0)
+    # Of what is not tiled JAX has a wrong type where it is split, and no lowering where
+    # dimensions are symbols of `jax.export`.
+    tiled = is_split(x) or not isinstance(x.size, int)
+    return lax.all_gather(
+        x[None] if tiled else x,
+        axes,
+        axis=0,
+        tiled=tiled,
+        axis_index_groups=groups.for_lax,
+        to=to,
+    )
+
+
+def _rows_at(x: Array, places: Array) -> Array:
+    """Those rows of an array."""
+    if not is_split(x):
+        return jnp.take(x, places, axis=0, mode="clip")
+    # JAX cannot index what is split, or has no derivative of it.
+    rows = (lax.dynamic_slice_in_dim(x, at, 1) for at in places)
+    return lax.concatenate(list(rows), 0)
 
 
 def gather(x: Array, who: Participants, dimension: int) -> Array:
@@ -201,7 +229,7 @@ def permuted(x: Array, axes: Axes, pairs: tuple[tuple[int, int], ...]) -> Array:
 
 def taken(x: Array, axes: Axes, sources: np.ndarray, has_source: np.ndarray) -> Array:
     """The array of any replica, along any axes; zeros for who has no source."""
-    everyone = mapped.gathered(sendable(x), axes)
+    everyone = gathered(sendable(x), axes)
     mine = mapped.lookup(sources, axes)
     y = received(lax.dynamic_index_in_dim(everyone, mine, keepdims=False), x.dtype)
     if has_source.all():

@@ -18,7 +18,7 @@ from ..core.compat import (
 )
 from . import axes as mapped
 from .axes import Axes
-from .exchange import members
+from .exchange import gathered, members
 from .groups import Groups, Participants
 
 _BETWEEN_REPLICAS = {"sum": lax.psum, "max": lax.pmax, "min": lax.pmin}
@@ -43,7 +43,7 @@ def reduced(x: Array, who: Participants, kind: str) -> Array:
     manual = tuple(axis for axis in who.axes if mapped.are_manual((axis,)))
     others = tuple(axis for axis in who.axes if axis not in manual)
     if others:
-        x = along_rows(mapped.gathered(x, others), kind)
+        x = along_rows(gathered(x, others), kind)
     return _BETWEEN_REPLICAS[kind](x, manual) if manual else x
 
 
