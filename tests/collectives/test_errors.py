@@ -51,6 +51,7 @@ def raises(kind, message):
         ([[0, 1], [1, 2]], "at most once, got 1 more than once in {{0,1},{1,2}}"),
         ([[3, 3]], "at most once, got 3 more than once in {{3,3}}"),
         ([list(range(8)), []], "hold no empty group, got {{0,1,2,3,4,5,6,7},{}}"),
+        ("{{0,1,2,3,4,5,6,7},{}}", "hold no empty group, got {{0,1,2,3,4,5,6,7},{}}"),
     ],
 )
 def test_ids_are_those_of_replicas_and_distinct(name, groups, message):

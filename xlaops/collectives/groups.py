@@ -340,7 +340,9 @@ def _device_list(operation: str, parameter: str, text: str) -> tuple[Ids, ...]:
     try:
         if _LISTED.fullmatch(written):
             groups = re.findall(r"\{([0-9, ]*)\}", written[1:-1])
-            return tuple(_numbers(group) for group in groups if group.strip())
+            if len(groups) == 1 and not groups[0].strip():
+                return ()
+            return tuple(_numbers(group) if group.strip() else () for group in groups)
         if iota := _IOTA.fullmatch(written):
             shape, dims = _numbers(iota[1]), _numbers(iota[2])
             order = _numbers(iota[3]) if iota[3] else range(len(dims))
