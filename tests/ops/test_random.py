@@ -275,6 +275,58 @@ def test_second_derivatives_of_a_function_of_draws():
     assert float(jax.jit(jax.grad(jax.grad(square)))(2.0)) == 6.0
 
 
+@pytest.mark.parametrize("wrap", [lambda f: f, jax.jit, jax.checkpoint])
+@pytest.mark.parametrize("deviation", [lambda s: s, lambda s: s * 0 + 1, lambda s: 1.0])
+def test_reverse_derivative_of_a_loop_is_of_what_each_step_drew(wrap, deviation):
+    @wrap
+    def squares(scale):
+        def step(total, _):
+            z = xo.rng_normal(0.0, deviation(scale), "f32[]")
+            return total + jnp.square(scale * z), z
+
+        return jax.lax.scan(step, 0.0, length=4)
+
+    (value, drawn), slope = jax.value_and_grad(squares, has_aux=True)(2.0)
+    drawn = np.asarray(drawn, np.float64)
+    assert len(np.unique(drawn)) == 4
+    np.testing.assert_allclose(value, (4 * drawn**2).sum(), rtol=1e-5)
+    by_deviation = 8 * (drawn**2).sum() / 2 if deviation(7.0) == 7 else 0
+    np.testing.assert_allclose(slope, 4 * (drawn**2).sum() + by_deviation, rtol=1e-5)
+
+
+def test_derivatives_under_checkpoint_are_of_the_numbers_drawn():
+    @jax.checkpoint
+    def wave(scale):
+        z = xo.rng_uniform(0.0, scale, "f32[5]")
+        return jnp.sin(z).sum(), z
+
+    (value, drawn), slope = jax.jit(jax.value_and_grad(wave, has_aux=True))(3.0)
+    np.testing.assert_allclose(value, np.sin(drawn).sum(), rtol=1e-5)
+    np.testing.assert_allclose(slope, (np.cos(drawn) * drawn / 3).sum(), atol=1e-5)
+
+
+def test_draws_of_branches_and_inner_loops_have_derivatives():
+    def walk(scale):
+        def step(total, i):
+            def inner(part, _):
+                z = xo.rng_normal(0.0, 1.0, "f32[]")
+                return part + scale * z, z
+
+            part, drawn = jax.lax.scan(inner, 0.0, length=2)
+            factor = jax.lax.cond(
+                i > 0, lambda: xo.rng_uniform(1.0, 2.0, "f32[]"), lambda: 3.0
+            )
+            return total + part * factor, (drawn, factor)
+
+        return jax.lax.scan(step, 0.0, jnp.arange(3))
+
+    (_, (drawn, factor)), slope = jax.value_and_grad(walk, has_aux=True)(2.0)
+    assert len(np.unique(drawn)) == 6
+    assert len(np.unique(factor)) == 3
+    expected = (np.asarray(drawn).sum(axis=1) * np.asarray(factor)).sum()
+    np.testing.assert_allclose(slope, expected, atol=1e-4)
+
+
 def test_integers_have_no_derivatives():
     got = jax.grad(lambda x: x * xo.rng_uniform(1, 2, "s32[]"))(3.0)
     assert float(got) == 1.0
@@ -339,6 +391,7 @@ def test_vmap_over_one_parameter_and_positions(axis):
 def test_vmap_over_nothing_draws_once_for_all():
     got = jax.vmap(lambda x: x + xo.rng_uniform(0.0, 1.0, "f32[]"))(jnp.zeros(3))
     assert got.shape == (3,)
+    assert len(np.unique(got)) == 1
 
 
 def test_vmap_twice_and_with_gradient():

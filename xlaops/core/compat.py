@@ -9,7 +9,7 @@ import contextlib
 import functools
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import jax
@@ -54,6 +54,9 @@ from jax._src import effects as _effects
 from jax._src.dispatch import (
     prim_requires_devices_during_lowering as _lowered_for_devices,
 )
+
+# See drawn_where_written.
+from jax._src.interpreters.ad import primitive_linearizations as _linearizations
 
 
 class _ForeignEffect(_effects.Effect):
@@ -120,6 +123,58 @@ def needs_devices(primitive: Primitive) -> None:
     there is no public way to say so.
     """
     _lowered_for_devices.add(primitive)
+
+
+def drawn_where_written(
+    primitive: Primitive, rule: Callable[..., tuple[Any, Any, Callable[..., Any]]]
+) -> None:
+    """Has a primitive that is no function of its operands run once where it stands.
+
+    Reverse derivatives of a loop move what depends on nothing in it out of the loop,
+    and `jax.checkpoint` runs again what it has not kept. JAX leaves alone only what has
+    an effect, which it refuses in both, or what has rules of its own. How they are
+    called is undocumented, and differs for linearizations between JAX 0.10 and 0.12.
+    Needed until JAX has effects that are neither moved nor repeated.
+
+    Args:
+      primitive: the primitive, of one result.
+      rule: from its operands and parameters to its result, residuals, and a function
+        from these and the operands' tangents, with zeros among them, to that of the
+        result.
+    """
+
+    # Not known before the loop runs.
+    def stage(trace: Any, *tracers: Any, **params: Any) -> Any:
+        staged = tuple(map(trace.instantiate_const, tracers))
+        return trace.default_process_primitive(primitive, staged, params)
+
+    # Known where the operands are, and kept for the second run.
+    def keep(_: Any, unknown: Any, instantiated: Any, equation: Any) -> Any:
+        if not any(unknown):
+            return equation, None, [False], [False], []
+        missing = [
+            x
+            for x, is_there in zip(equation.invars, instantiated, strict=True)
+            if not is_there and not isinstance(x, Literal)
+        ]
+        return None, equation, [True], [True], missing
+
+    # Linearized by its derivative it would have to be known, in spite of `stage`.
+    def linearize(_: Any, nonzero: Any, *operands: Any, **params: Any) -> Any:
+        result, residuals, tangent_of = rule(*operands, **params)
+        if jax.__version_info__ < (0, 12):
+            return result, True, residuals, tangent_of
+        return (
+            result,
+            True,
+            residuals,
+            None,
+            lambda residuals, _, *tangents: tangent_of(residuals, *tangents),
+        )
+
+    partial_eval.custom_partial_eval_rules[primitive] = stage
+    partial_eval.partial_eval_jaxpr_custom_rules[primitive] = keep
+    _linearizations[primitive] = linearize
 
 
 def bind_equation(equation: Any, inputs: Sequence[Any]) -> list[Any]:

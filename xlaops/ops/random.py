@@ -16,6 +16,7 @@ from ..core import checks, primitive
 from ..core.compat import (
     ad,
     batching,
+    drawn_where_written,
     ir,
     mlir,
     new_primitive,
@@ -195,17 +196,26 @@ def _rng_lower(
     return [stablehlo.rng(a, b, sizes, stablehlo.RngDistributionAttr.get(distribution))]
 
 
-def _rng_jvp(
-    primals: Any, tangents: Any, *, distribution: str, shape: tuple[int, ...]
-) -> Any:
+def _rng_linearized(
+    a: Any, b: Any, *, distribution: str, shape: tuple[int, ...]
+) -> tuple[Any, Any, Any]:
     # Drawn from the standard distribution, so that the derivative is at hand.
-    a, b = primals
     zero, one = lax.full_like(a, 0), lax.full_like(a, 1)
     standard = _rng.bind(zero, one, distribution=distribution, shape=shape)
-    da, db = (ad.instantiate_zeros(t) for t in tangents)
-    if distribution == "UNIFORM":
-        return a + (b - a) * standard, da + (db - da) * standard
-    return a + b * standard, da + db * standard
+
+    def tangent_of(standard: Any, da: Any, db: Any) -> Any:
+        da, db = (ad.instantiate_zeros(t) for t in (da, db))
+        if distribution == "UNIFORM":
+            return da + (db - da) * standard
+        return da + db * standard
+
+    scale = b - a if distribution == "UNIFORM" else b
+    return a + scale * standard, standard, tangent_of
+
+
+def _rng_jvp(primals: Any, tangents: Any, **params: Any) -> Any:
+    result, standard, tangent_of = _rng_linearized(*primals, **params)
+    return result, tangent_of(standard, *tangents)
 
 
 def _rng_batch(
@@ -240,3 +250,4 @@ def _draw_bits(like: Array, dtype: np.dtype, sizes: tuple[int, ...]) -> Array:
 mlir.register_lowering(_rng, _rng_lower)
 ad.primitive_jvps[_rng] = _rng_jvp
 batching.primitive_batchers[_rng] = _rng_batch
+drawn_where_written(_rng, _rng_linearized)
