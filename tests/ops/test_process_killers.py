@@ -179,6 +179,21 @@ for n in (2**31, 2**40, 2**62):
     calls[f"pad interior {n}"] = lambda n=n: xo.pad(x, f4(0), ((0, 0, n), (0, 0, n)))
     calls[f"conv padding {n}"] = lambda n=n: xo.conv_with_general_padding(
         image, kernel, (1, 1), ((n, 0), (n, 0)))
+    calls[f"pad_in_dim {n}"] = lambda n=n: xo.pad_in_dim(x, f4(0), 1, n * n, 0)
+    # XLA multiplies the sizes beside a zero as well.
+    none = f"f32[{n},{n},0]"
+    calls[f"broadcast none {n}"] = lambda n=n: xo.broadcast(x, (n, n, 0))
+    calls[f"iota none {n}"] = lambda s=none: xo.iota(s, 0)
+    calls[f"rng_uniform none {n}"] = lambda s=none: xo.rng_uniform(0.0, 1.0, s)
+    calls[f"reshape none {n}"] = lambda n=n: xo.reshape(x[:0], (0, n, n))
+    calls[f"infer none {n}"] = lambda n=n: xo.reshape_with_inferred_dimension(
+        x[:0], (n, n, 0), -1)
+    calls[f"pad none {n}"] = lambda n=n: xo.pad(
+        x[:0, :, None], f4(0), ((0, 0, 0), (n, 0, 0), (n, 0, 0)))
+    calls[f"window none {n}"] = lambda n=n: xo.reduce_window(
+        [x[:0]], [f4(0)], xo.add, (1, 1), (1, 1), ((n, -n), (n, 0)))
+    calls[f"slice {n}"] = lambda n=n: xo.slice(x, (0, 0), (2, 3), (1, 2 * n))
+    calls[f"slice_in_dim {n}"] = lambda n=n: xo.slice_in_dim(x, 0, 2, 2 * n, 0)
     for padding in (((0, 0), (0, 0)), ((n, n), (0, 0)), "SAME", "VALID"):
         for lhs, rhs in ((n, 1), (1, n)):
             if padding == "VALID" and lhs == 1 or n > 2**31 or lhs > 1:

@@ -403,12 +403,19 @@ def addressable(
 
     Beyond that XLA before jaxlib 0.12 ends the process.
     """
-    size = math.prod(dimensions) * dtype.itemsize  # of a random key as well
-    if size >= 2**63:
+    if count(dimensions) * dtype.itemsize >= 2**63:  # of a random key as well
         raise ValueError(
             f"{operation}: {parameter} must give an array of less than 2**63 bytes, "
             f"got sizes {tuple(dimensions)} of {dtype}"
         )
+
+
+def count(dimensions: Sequence[int]) -> int:
+    """How many elements XLA counts, which multiplies sizes beside a zero as well.
+
+    Sizes that are symbols of `jax.export` are not known yet.
+    """
+    return math.prod(n for n in dimensions if isinstance(n, int) and n)
 
 
 def boolean(operation: str, parameter: str, value: Any) -> bool:
@@ -451,8 +458,8 @@ def coerced(coerce: Callable[[Any], Any]) -> Callable[[str, str, Any], Any]:
         try:
             return coerce(value)
         except (TypeError, ValueError) as error:
-            # The class that refused it is not what the caller called.
-            rule = re.sub(r"^[A-Z]\w*(\.\w+)?: ", "", str(error))
+            # What refused it is not what the caller called.
+            rule = re.sub(r"^([A-Z]\w*(\.\w+)?|window_padding): ", "", str(error))
             raise type(error)(f"{operation}: {parameter}: {rule}") from None
 
     return normalized

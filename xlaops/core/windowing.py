@@ -180,7 +180,7 @@ def _check_addressable(operation: str, window: Window, shape: Sequence[int]) -> 
     Beyond that XLA before jaxlib 0.12 ends the process.
     """
     extents = window.cropped().padded(shape)
-    if math.prod(extents) * _MOST_BYTES >= 2**63:
+    if checks.count(extents) * _MOST_BYTES >= 2**63:
         raise ValueError(
             f"{operation}: padding must give an array of less than 2**63 bytes, got "
             f"sizes {extents}"

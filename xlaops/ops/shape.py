@@ -79,6 +79,7 @@ def _reshape_to(x: Array, parameter: str, sizes: Sequence[int]) -> Array:
             f"reshape: {parameter} must have the {x.size} elements of operand "
             f"{x.shape}, got {tuple(sizes)}, which has {math.prod(sizes)}"
         )
+    checks.addressable("reshape", parameter, sizes, x.dtype)
     return lax.reshape(x, tuple(sizes))
 
 
@@ -213,7 +214,7 @@ def pad(
     those of the interior padding included.
 
     Args:
-      operand: array of any element type.
+      operand: array of numbers or PRED.
       padding_value: scalar of the element type of ``operand``.
       padding_config: for each dimension ``(low, high, interior)``, as
         `xlaops.PaddingConfig` or what it is made of. ``low`` and ``high`` elements are
@@ -256,16 +257,22 @@ def pad(
                 f"pad: padding_config must not remove more than there is, got "
                 f"{(low, high, interior)} for dimension {i} of operand {x.shape}"
             )
+    return _padded("pad", "padding_config", x, value, config)
+
+
+def _padded(
+    operation: str,
+    parameter: str,
+    x: Array,
+    value: Array,
+    config: tuple[tuple[int, int, int], ...],
+) -> Array:
     # XLA counts what is added before it removes anything.
     sizes = [
         n + max(n - 1, 0) * interior + max(low, 0) + max(high, 0)
         for n, (low, high, interior) in zip(x.shape, config, strict=True)
     ]
-    checks.addressable("pad", "padding_config", sizes, x.dtype)
-    return _padded(x, value, config)
-
-
-def _padded(x: Array, value: Array, config: tuple[tuple[int, int, int], ...]) -> Array:
+    checks.addressable(operation, parameter, sizes, x.dtype)
     if isinstance(value, Tracer) and checks.kind(value.dtype) in "fc":
         return _pad_with_traced_value(config, x, value)
     return lax.pad(x, value, config)
@@ -302,7 +309,7 @@ def pad_in_dim(
     """An array with a value added at both edges of one dimension.
 
     Args:
-      operand: array of any element type.
+      operand: array of numbers or PRED.
       padding_value: scalar of the element type of ``operand``.
       dimno: the dimension, in ``[0, rank)``.
       pad_lo: number of elements added before the first; negative: removed.
@@ -326,6 +333,7 @@ def pad_in_dim(
     x, value = checks.same_element_type(
         "pad_in_dim", operand=operand, padding_value=padding_value
     )
+    checks.element_kind("pad_in_dim", "operand", x, "biufc")
     checks.dimension("pad_in_dim", "dimno", dimno, x.ndim)
     if value.ndim:
         raise TypeError(
@@ -338,7 +346,7 @@ def pad_in_dim(
         )
     config = [(0, 0, 0)] * x.ndim
     config[dimno] = (pad_lo, pad_hi, 0)
-    return _padded(x, value, tuple(config))
+    return _padded("pad_in_dim", "pad_lo and pad_hi", x, value, tuple(config))
 
 
 @operation(dimensions=checks.integers)
@@ -453,4 +461,5 @@ def reshape_with_inferred_dimension(
             f"{operation}: new_sizes must have the {x.size} elements of operand "
             f"{x.shape}, got {tuple(new_sizes)}"
         )
+    checks.addressable(operation, "new_sizes", sizes, x.dtype)
     return lax.reshape(x, tuple(sizes))

@@ -65,8 +65,8 @@ def slice(
                 f"limit <= {size} in dimension {i} of operand {x.shape}, got "
                 f"{start} and {limit}"
             )
-        if step < 1:
-            raise ValueError(f"slice: strides must be at least 1, got {steps}")
+        if not 1 <= step < 2**63:
+            raise ValueError(f"slice: strides must be in [1, 2**63), got {steps}")
     return lax.slice(x, tuple(start_indices), tuple(limit_indices), strides)
 
 
@@ -112,6 +112,6 @@ def slice_in_dim(
             f"limit <= {size} for dimension {dimno} of operand {x.shape}, got "
             f"{start_index} and {limit_index}"
         )
-    if stride < 1:
-        raise ValueError(f"slice_in_dim: stride must be at least 1, got {stride}")
+    if not 1 <= stride < 2**63:
+        raise ValueError(f"slice_in_dim: stride must be in [1, 2**63), got {stride}")
     return lax.slice_in_dim(x, start_index, limit_index, stride, dimno)
