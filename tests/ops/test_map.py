@@ -112,6 +112,7 @@ ERRORS = [
     (lambda x: xo.map([x], jnp.sin, []), ValueError, r"dimensions.*got \(\)"),
     (lambda x: xo.map([x], jnp.sin, [1]), ValueError, r"dimensions.*got \(1,\)"),
     (lambda x: xo.map([x], jnp.sin, [0], [x]), ValueError, "static_operands.*got 1"),
+    (lambda x: xo.map([x], jnp.sin, [0], 1), TypeError, "static_operands.*got int 1"),
     (lambda x: xo.map([x], 3, [0]), TypeError, "computation.*int 3"),
     (lambda x: xo.map([x], lambda a: (a, a), [0]), TypeError, "computation.*2 values"),
     (lambda x: xo.map([x], lambda a: a[None], [0]), TypeError, r"float32\[1\]"),

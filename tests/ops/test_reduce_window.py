@@ -305,7 +305,7 @@ ERRORS = [
     (lambda f, x: f([x], [0], xo.add, [1, 1], [1], "SAME"), ValueError, r"\(1, 1\)"),
     (lambda f, x: f([x], [0], xo.add, [1], [1], "same?"), ValueError, "padding"),
     (lambda f, x: f([x], [0], xo.add, [1], [1], [(0, 0)] * 2), ValueError, "padding"),
-    (lambda f, x: f([x], [0], xo.add, [1], [1], [0]), TypeError, "padding"),
+    (lambda f, x: f([x], [0], xo.add, [1], [1], [0]), TypeError, r"padding: padding\["),
     (lambda f, x: f([x], [0], xo.add, [1], [1]), TypeError, "padding"),
     (
         lambda f, x: f([x], [0], xo.add, [1], [1], [(-2, -2)]),
@@ -331,6 +331,19 @@ ERRORS = [
 def test_errors(call, exception, match):
     with pytest.raises(exception, match=f"^reduce_window: .*{match}"):
         call(xo.reduce_window, jnp.ones(3))
+
+
+def test_arguments_by_keyword():
+    x, f = jnp.arange(4.0), xo.reduce_window
+    expected = [2.0, 4.0]  # 0 + 2, 1 + 3
+    for y in (
+        f([x], [0], xo.add, [2], [1], [1], [2], "VALID"),
+        f([x], [0], xo.add, [2], [1], [1], [2], padding="VALID"),
+        f([x], [0], xo.add, [2], [1], [1], window_dilations=[2], padding="VALID"),
+        f([x], [0], xo.add, [2], [1], "VALID", window_dilations=[2]),
+        f([x], [0], xo.add, [2], [1], padding="VALID", window_dilations=[2]),
+    ):
+        np.testing.assert_array_equal(y, expected)
 
 
 def test_general_padding_is_pairs():

@@ -39,7 +39,8 @@ def map(
 
     Raises:
       TypeError: if shapes differ, or if ``computation`` is not callable, returns
-        anything but a scalar or uses a traced value.
+        anything but a scalar or uses a traced value, or if ``static_operands`` is no
+        sequence.
       ValueError: if ``dimensions`` are not all dimensions in order, there are no
         operands, or there are ``static_operands``.
 
@@ -64,7 +65,12 @@ def map(
             f"map: dimensions must be all dimensions of the operands in order, "
             f"{tuple(range(rank))}, got {dims}"
         )
-    if len(static_operands):
+    if not isinstance(static_operands, (tuple, list)):
+        raise TypeError(
+            f"map: static_operands must be an empty sequence, got "
+            f"{checks.describe(static_operands)}"
+        )
+    if static_operands:
         raise ValueError(
             f"map: static_operands must be empty, as XLA has none, got "
             f"{len(static_operands)}"

@@ -96,7 +96,9 @@ def reduce_window(*args, **kwargs):  # noqa: D417
 
     Source: *ReduceWindow* in XLA's Operation semantics; ``stablehlo.reduce_window``.
     """
-    form = _padding_last if len(args) > 6 else _padding_first
+    # The sixth one in position is base_dilations if padding comes by keyword.
+    is_last = len(args) > 6 or (len(args) == 6 and "padding" in kwargs)
+    form = _padding_last if is_last else _padding_first
     try:
         bound = _signature(form).bind(*args, **kwargs)
     except TypeError as error:
