@@ -303,6 +303,21 @@ def test_derivatives_of_unique_indices(form, x64):
         np.testing.assert_allclose(a, b)
 
 
+@pytest.mark.parametrize("unique", [False, True])
+@pytest.mark.parametrize("f", [xo.add, lambda a, b: b, lambda a, b: a * 2 + b])
+def test_derivative_of_updates_of_an_empty_array_is_zero(f, unique):
+    def total(x, updates):
+        result = xo.scatter(
+            [x], jnp.array([0, -1]), [updates], f, ELEMENTS, unique_indices=unique
+        )
+        assert result.shape == (0,)
+        return result.sum()
+
+    of_x, of_updates = jax.grad(total, (0, 1))(jnp.ones(0), jnp.ones(2))
+    assert of_x.shape == (0,)
+    assert of_updates.tolist() == [0, 0]
+
+
 def test_derivative_of_what_is_dropped_is_zero():
     x, new = jnp.ones(3), jnp.array([2.0, 3.0, 4.0])
     at = jnp.array([[1], [9], [-1]])

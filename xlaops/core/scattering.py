@@ -106,6 +106,9 @@ def scatter(
     """
     if not operands[0].ndim:
         return _into_scalars(operands, indices, updates, computation, positions)
+    if 0 in operands[0].shape:
+        # No window lies inside. Derivatives would read some there.
+        return equally_varying(*operands, *updates, indices)[: len(operands)]
     if mixing.is_mixed(operands):
         results = scatter(
             mixing.held(operands),
