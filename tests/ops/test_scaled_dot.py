@@ -89,6 +89,33 @@ def test_scalar_scales(rng):
     np.testing.assert_allclose(got, expected, rtol=1e-5, atol=1e-5)
 
 
+@pytest.mark.parametrize("x64_mode", [False, True])
+def test_scales_that_are_numbers_of_python(mode, x64_mode):
+    x = jnp.array([[1.0, 3.0]], "float8_e4m3fn")
+    with jax.enable_x64(x64_mode):
+        for call in (
+            mode(lambda a, b: xo.scaled_dot(a, 2, b, 0.75, PLAIN)),
+            lambda a, b: jax.jit(xo.scaled_dot, static_argnums=4)(a, 2, b, 0.75, PLAIN),
+        ):
+            got = call(x, x.T)
+            assert got.dtype == np.float32
+            assert got.tolist() == [[15.0]]
+    with pytest.raises(OverflowError, match=r"^scaled_dot: rhs_scale must fit into"):
+        xo.scaled_dot(x, 2.0, x.T, 10**400, PLAIN)
+
+
+@pytest.mark.parametrize("scales", [((3, 0), (0, 5)), ((), ())])
+def test_nothing_to_contract(mode, scales):
+    args = (
+        jnp.ones((3, 0)),
+        jnp.ones(scales[0]),
+        jnp.ones((0, 5)),
+        jnp.ones(scales[1]),
+    )
+    got = mode(lambda *a: xo.scaled_dot(*a, PLAIN))(*args)
+    np.testing.assert_array_equal(got, np.zeros((3, 5)))
+
+
 def test_batch_and_several_contracting_dimensions(rng):
     x = rng.normal(size=(4, 2, 6, 3)).astype(np.float32)
     y = rng.normal(size=(6, 5, 3, 4)).astype(np.float32)

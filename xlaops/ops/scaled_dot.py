@@ -132,8 +132,7 @@ def _scale(
     parameter: str, value: ArrayLike, array: Array, contracting: Sequence[int]
 ) -> Array:
     """The scale as an array of the rank of what it scales."""
-    if isinstance(value, (int, float)) and not isinstance(value, bool):
-        value = np.float32(value)
+    value = _typed(parameter, value)
     scale = checks.operand("scaled_dot", parameter, value, "f")
     if scale.ndim == 0:
         shape = [1 if d in contracting else n for d, n in enumerate(array.shape)]
@@ -151,6 +150,17 @@ def _scale(
         )
     # The tangents of a type without a zero would have no zero either.
     return lax.stop_gradient(scale) if _mantissa(scale) == 0 else scale
+
+
+def _typed(parameter: str, value: ArrayLike) -> ArrayLike:
+    """A number of Python, which may be traced already, as one of 32 bits."""
+    f32 = np.dtype(np.float32)
+    if isinstance(value, (int, float)) and not isinstance(value, (bool, np.generic)):
+        return checks.typed_scalar("scaled_dot", parameter, value, f32)
+    is_weak = isinstance(value, Array) and jax.typeof(value).weak_type
+    if is_weak and value.ndim == 0 and checks.kind(value.dtype) in "if":
+        return lax.convert_element_type(value, f32)
+    return value
 
 
 def _mantissa(x: Array) -> int:
@@ -177,9 +187,15 @@ def _bind(
     setting = {"numbers": numbers, "precision": precision, "dtype": dtype}
     decomposition = functools.partial(_scale_and_multiply, **setting)
     x, y, s, t = operands
-    blocks = [x.shape[d] // s.shape[d] for d in numbers.lhs_contracting_dimensions] + [
-        y.shape[d] // t.shape[d] for d in numbers.rhs_contracting_dimensions
+    sizes = [
+        (array.shape[d], scale.shape[d])
+        for array, scale, dims in (
+            (x, s, numbers.lhs_contracting_dimensions),
+            (y, t, numbers.rhs_contracting_dimensions),
+        )
+        for d in dims
     ]
+    blocks = [n // m if m else 0 for n, m in sizes]
     if not blocks or min(blocks) < 2:
         # Not what the composite is defined for.
         return decomposition(*operands)
