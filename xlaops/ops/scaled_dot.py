@@ -157,8 +157,12 @@ def _typed(parameter: str, value: ArrayLike) -> ArrayLike:
     f32 = np.dtype(np.float32)
     if isinstance(value, (int, float)) and not isinstance(value, (bool, np.generic)):
         return checks.typed_scalar("scaled_dot", parameter, value, f32)
-    is_weak = isinstance(value, Array) and jax.typeof(value).weak_type
-    if is_weak and value.ndim == 0 and checks.kind(value.dtype) in "if":
+    if (
+        isinstance(value, Array)
+        and value.ndim == 0
+        and jax.typeof(value).weak_type
+        and checks.kind(value.dtype) in "if"
+    ):
         return lax.convert_element_type(value, f32)
     return value
 
