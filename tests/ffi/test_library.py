@@ -5,14 +5,12 @@ import ctypes
 import importlib.metadata
 import importlib.resources
 import re
-import subprocess
-import sys
-import textwrap
 from pathlib import Path
 
 import jax
 import numpy as np
 import pytest
+from ffi.children import printed
 
 import xlaops.ffi
 from xlaops.ffi import library, registry
@@ -27,18 +25,6 @@ def fresh(monkeypatch):
 
 def load_directly():
     return ctypes.CDLL(str(library._find()))
-
-
-def run(script):
-    """What a child process prints."""
-    done = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(script)],
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout.split("\n")
 
 
 def test_platform_wheel_has_a_working_library():
@@ -151,7 +137,7 @@ def test_registration_error_is_a_reason(native, fresh, monkeypatch):
 
 
 def test_without_the_file_everything_works():
-    out = run(
+    out = printed(
         """
         import jax, numpy as np
         import xlaops, xlaops.ffi
@@ -162,7 +148,7 @@ def test_without_the_file_everything_works():
         print(xlaops.ffi.periodic_add(b, c).tolist())
         print("custom_call" in jax.jit(xlaops.ffi.periodic_add).lower(b, c).as_text())
         """
-    )
+    ).splitlines()
     assert out[0] == "False"
     assert "without a C++ compiler" in out[1]
     assert out[2] == "[0.0, 2.0, 4.0, 3.0, 5.0, 7.0, 6.0]"
@@ -170,7 +156,7 @@ def test_without_the_file_everything_works():
 
 
 def test_import_neither_loads_nor_starts_a_backend():
-    out = run(
+    out = printed(
         """
         import xlaops, xlaops.ffi
         from xlaops.ffi import library, registry
@@ -182,7 +168,7 @@ def test_import_neither_loads_nor_starts_a_backend():
         import jax.numpy as jnp
         print(xlaops.ffi.periodic_add(jnp.arange(2), jnp.arange(3)).tolist())
         """
-    )
+    ).splitlines()
     assert out[:3] == ["None False", "False", "[0, 2, 2]"]
 
 

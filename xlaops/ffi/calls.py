@@ -121,8 +121,7 @@ def _types(
 ) -> Any:
     for what, given in (("result", results), ("scratch", scratch)):
         for shape, dtype in _prefixed(given, batch):
-            if all(isinstance(size, int) for size in shape):
-                checks.addressable(definition.name, what, shape, dtype)
+            checks.addressable(definition.name, what, shape, dtype)
     types = [
         compat.result_type_like(avals[0], shape, dtype)
         if avals

@@ -404,9 +404,6 @@ def _bounded(node: Node, aval: Any) -> None:
     made.bounds = integer_ranges.of_result(
         node.name, node.params, [v.bounds for v in node.inputs], aval
     )
-    if any(0 in v.shape for v in node.inputs):
-        # The largest of no integers is the least one that there is.
-        made.bounds = None
 
 
 def _given(node: Node, which: str) -> Sequence[Value]:

@@ -44,7 +44,8 @@ def of_result(
     if dtype.kind not in "iub":
         return None
     if 0 in aval.shape:
-        # The maximum of no elements, say, is none of them.
+        # What is made of them is not bounded by them: the largest of no integers is the
+        # least one that there is.
         return None
     if name == "iota":
         found: Range | None = 0, aval.shape[params["dimension"]] - 1
