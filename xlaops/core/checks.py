@@ -458,8 +458,9 @@ def coerced(coerce: Callable[[Any], Any]) -> Callable[[str, str, Any], Any]:
         try:
             return coerce(value)
         except (TypeError, ValueError) as error:
-            # What refused it is not what the caller called.
-            rule = re.sub(r"^([A-Z]\w*(\.\w+)?|window_padding): ", "", str(error))
+            # The class or function that refused it is not what the caller called.
+            own = getattr(coerce, "__name__", "coerce")
+            rule = re.sub(rf"^([A-Z]\w*(\.\w+)?|{re.escape(own)}): ", "", str(error))
             raise type(error)(f"{operation}: {parameter}: {rule}") from None
 
     return normalized
